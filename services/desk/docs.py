@@ -29,7 +29,7 @@ class ProposedDocs:
     async def handle(self, address: Address, message: CommandMessage, command: Command) -> Answer:
         """Decide a command about a project, under the name that it goes by."""
         project = (await self._names.now()).project(address.project)
-        context = DocsContext(trust_of(message.actor))
+        context = DocsContext(trust_of(message.actor), self._kit.settings.dream.documents)
         return await decided(
             self._projects, self._kit.reader, Address(project), message, lambda now: decide(now, command, context)
         )

@@ -137,7 +137,7 @@ class MemoryLimits(msgspec.Struct, frozen=True):
     last_session: Annotated[bool, Meta(extra={"project": "off"})] = True
     """Whether a new session begins with the errors that the last one in the same directory left open, and the files
     that it worked on."""
-    dormant_after_days: Annotated[float, Meta(gt=0.0)] = 14.0
+    dormant_after_days: Annotated[float, Meta(gt=0.0, le=36_500.0)] = 14.0
     """Days without work on a project from which on its memories fade at a quarter of their pace."""
 
 

@@ -48,6 +48,8 @@ def web_address(url: str) -> PublicWebAddress:
         raise ValueError(f"port {parts.port} is not looked at; use 443 for https and 80 for http")
     if is_private_literal(host):
         raise ValueError(f"{host} is no public address")
+    if _is_number(host):
+        raise ValueError(f"{host[:80]} is no IP address as it is written; write four numbers from 0 to 255, or a name")
     path = parts.path or "/"
     return PublicWebAddress(parts.scheme, host, f"{path}?{parts.query}" if parts.query else path)
 
@@ -56,11 +58,21 @@ def is_private_literal(host: str) -> bool:
     """Whether a host is an IP address, and none of the public internet, or the name of this machine."""
     if host.lower() == "localhost" or host.lower().endswith(".localhost"):
         return True
+    return _is_ip(host) and not is_public(host)
+
+
+def _is_number(host: str) -> bool:
+    """Whether a system takes a host for an IP address that is spelled in another way, such as 0x7f.1 or 2130706433."""
+    last = host.lower().rpartition(".")[2]
+    is_number = last.isdigit() or (last.startswith("0x") and not {*last[2:]} - {*"0123456789abcdef"})
+    return is_number and not _is_ip(host)
+
+
+def _is_ip(host: str) -> bool:
     try:
-        ip_address(host)
+        return bool(ip_address(host))
     except ValueError:
         return False
-    return not is_public(host)
 
 
 def is_public(ip: str) -> bool:

@@ -12,7 +12,8 @@ import io
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
-from http.client import HTTPException, HTTPResponse, IncompleteRead
+from contextlib import suppress
+from http.client import HTTPException, HTTPResponse
 from typing import NamedTuple, cast
 from urllib.parse import urljoin
 
@@ -29,6 +30,8 @@ MOST_REDIRECTS = 3
 MOST_ENDPOINTS = 4
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HEAD_END = b"\r\n\r\n"
+_INTERIM = (b"HTTP/1.1 1", b"HTTP/1.0 1")
+"""What an answer begins with that another one follows."""
 
 
 class Barred(ValueError):
@@ -91,7 +94,8 @@ class PublicWeb:
         except TimeoutError:
             return AddressLook(fault=f"it took longer than {self._patience:g} s")
         except (OSError, HTTPException, ValueError, asyncio.IncompleteReadError) as error:
-            return AddressLook(fault=f"{type(error).__name__}: {error}"[:200])
+            fault = f"{type(error).__name__}: {error}"[:200]
+            return AddressLook(fault="".join(one if one.isprintable() else " " for one in fault).strip())
 
     async def _followed(self, url: str, *, wants_text: bool) -> AddressLook:
         for _ in range(MOST_REDIRECTS + 1):
@@ -151,24 +155,33 @@ def _request(address: PublicWebAddress) -> bytes:
 
 async def _answer(reader: asyncio.StreamReader, *, wants_text: bool) -> HTTPResponse:
     """What was answered: the head, and with `wants_text` what follows, both together at most `MOST_BYTES`."""
-    content = bytearray()
-    while len(content) < MOST_BYTES and not (_HEAD_END in content and (not wants_text or _is_whole(content))):
-        piece = await reader.read(MOST_BYTES - len(content))
+    content, left = bytearray(), MOST_BYTES
+    head: HTTPResponse | None = None
+    begin = 0
+    while not (head and (not wants_text or _is_whole(head, content, begin))):
+        piece = await reader.read(left)
         if not piece:
             break
+        before, left = max(0, len(content) - len(_HEAD_END)), left - len(piece)
         content += piece
-    return _parsed(bytes(content))
+        while head is None and (end := content.find(_HEAD_END, before)) >= 0:
+            begin, before = end + len(_HEAD_END), 0
+            if content.startswith(_INTERIM):
+                del content[:begin]
+            else:
+                head = parsed(bytes(content[:begin]))  # once, however small the pieces are that come behind it
+    return parsed(bytes(content))
 
 
-def _is_whole(content: bytes | bytearray) -> bool:
-    """Whether a body is there to the end that its head names."""
-    answer = _parsed(bytes(content))
-    if answer.length is not None:
-        return len(content) - content.index(_HEAD_END) - len(_HEAD_END) >= answer.length
-    return bool(answer.chunked) and content.endswith(b"0\r\n\r\n")
+def _is_whole(head: HTTPResponse, content: bytearray, begin: int) -> bool:
+    """Whether a body, which begins there, has come to the end that its head names."""
+    if head.length is not None:
+        return len(content) - begin >= head.length
+    return bool(head.chunked) and content.endswith(b"0\r\n\r\n")
 
 
-def _parsed(content: bytes) -> HTTPResponse:
+def parsed(content: bytes) -> HTTPResponse:
+    """The answer that these bytes begin with. Raises `HTTPException` where it is none."""
     answer = HTTPResponse(cast("socket.socket", _Received(content)))
     answer.begin()
     return answer
@@ -185,7 +198,9 @@ class _Received:
 
 
 def _text_of(answer: HTTPResponse) -> str:
-    try:
-        return answer.read().decode(errors="replace")
-    except IncompleteRead as error:
-        return error.partial.decode(errors="replace")
+    """The body as far as it was received, whatever its head or the sizes of its pieces say."""
+    content = bytearray()
+    with suppress(HTTPException, ValueError):
+        while len(content) < MOST_BYTES and (piece := answer.read1(MOST_BYTES - len(content))):
+            content += piece
+    return content.decode(errors="replace")

@@ -209,6 +209,7 @@ class DreamRun:
             asked=state.asked_about.get(task.NAME, frozenset()),
             own=state.own,
             docs=state.docs,
+            documents=self._kit.settings.dream.documents,
             limits=self._kit.settings.plan,
         )
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from services.domain.secret_paths import is_secret
 from services.dreamer.core.paths import parts_of
@@ -28,8 +30,8 @@ PATIENCE = 3.0
 """Seconds that git may take for one answer."""
 MOST_COMMITS = 2_000
 """The newest commits in which renamed files are looked for."""
-_LOG = ("log", f"--max-count={MOST_COMMITS}", "--diff-filter=R", "--name-status", "-z", "--format=", "-l400")
-_CHANGED = ("diff", "HEAD", "--diff-filter=R", "--name-status", "-z", "-M", "-l400", "--no-ext-diff", "--no-textconv")
+_LOG = ("log", f"--max-count={MOST_COMMITS}", "--diff-filter=RD", "--name-status", "-z", "--format=", "-l400")
+_CHANGED = ("diff", "HEAD", "--diff-filter=RD", "--name-status", "-z", "-M", "-l400", "--no-ext-diff", "--no-textconv")
 _SINCE = (
     "log", "--max-count=200", "--name-only", "--no-renames", "--relative", "-z", "--format=%x01%h %s",
     "--no-ext-diff", "--no-textconv",
@@ -37,6 +39,15 @@ _SINCE = (
 """The commits that documents are compared with: the newest, by their names, first lines and files."""
 _OPENED = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
 """No link, and no pipe for whose other end somebody waits."""
+
+
+class GonePaths(NamedTuple):
+    """The paths that files had before, as far as git says."""
+
+    renames: Mapping[str, str]
+    """Old path -> new path."""
+    deleted: frozenset[str]
+    """Those of files that have no new one."""
 
 
 class Checkout:
@@ -122,9 +133,20 @@ class Checkout:
         return _commits(_asked(self._root, _SINCE, f"{last}..HEAD", **bounded)) if last else ()
 
     def moved(self, path: str) -> str:
-        """Where git says that a file was renamed to, over several renames; empty: not known, or not there."""
-        new = _followed(self._renames, path)
+        """Where git says that a file or a folder was renamed to, over several renames; empty: not known, or gone."""
+        new = _followed(self._gone.renames, path) or self._folder_followed("/".join(parts_of(path)))
         return new if new and not is_secret(new) and self.exists(new) else ""
+
+    def _folder_followed(self, folder: str) -> str:
+        """The folder that has most of what was in another one, some of it by the same name; empty: there is none."""
+        within = f"{folder}/"
+        left = [path for path in (*self._gone.renames, *self._gone.deleted) if path.startswith(within)]
+        places = [(f"/{path.removeprefix(within)}", _followed(self._gone.renames, path)) for path in left]
+        there = [(name, new) for name, new in places if self.exists(new)]
+        folders = Counter(new.removesuffix(name) for name, new in there if new.endswith(name))
+        ((found, _),) = folders.most_common(1) or [("", 0)]
+        count = sum(new.startswith(f"{found}/") for _, new in there)
+        return found if 2 * count > len(left) else ""
 
     def _place(self, path: str) -> Path | None:
         """Where a path leads, if that is within the tree."""
@@ -159,13 +181,14 @@ class Checkout:
             os.close(at)
 
     @cached_property
-    def _renames(self) -> Mapping[str, str]:
-        """Old path -> new path: what the log says, and before that what is not committed yet."""
+    def _gone(self) -> GonePaths:
+        """What the log says, and before that what is not committed yet."""
         bounded = {"GIT_CEILING_DIRECTORIES": str(self._root.parent)}
-        return {
-            **_renames(_asked(self._root, _LOG, "-M", **bounded)),
-            **_renames(_asked(self._root, _CHANGED, **bounded)),
-        }
+        logged = _gone_paths(_asked(self._root, _LOG, "-M", **bounded))
+        changed = _gone_paths(_asked(self._root, _CHANGED, **bounded))
+        renames = {**logged.renames, **changed.renames}
+        deleted = (logged.deleted - changed.renames.keys()) | (changed.deleted - renames.keys())
+        return GonePaths(renames, deleted)
 
 
 def _asked(directory: Path, words: Iterable[str], *more: str, path: str = "", **bounds: str) -> bytes:
@@ -196,13 +219,18 @@ def _commits(answer: bytes) -> list[FileCommit]:
     return found
 
 
-def _renames(answer: bytes) -> dict[str, str]:
-    """Old path -> new path of an answer with the newest change first, which holds."""
-    fields = [one for one in answer.decode(errors="replace").strip("\0\n").split("\0") if one.strip()]
-    found: dict[str, str] = {}
-    for _, old, new in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
-        found.setdefault(old, new)
-    return found
+def _gone_paths(answer: bytes) -> GonePaths:
+    """The paths of an answer with the newest change first, which holds."""
+    fields = iter([one for one in answer.decode(errors="replace").strip("\0\n").split("\0") if one.strip()])
+    renames: dict[str, str] = {}
+    deleted: set[str] = set()
+    for status in fields:
+        old = next(fields, "")
+        if status.strip().startswith("R"):
+            renames.setdefault(old, next(fields, ""))
+        else:
+            deleted.add(old)
+    return GonePaths(renames, frozenset(deleted - renames.keys()))
 
 
 def _followed(renames: Mapping[str, str], path: str) -> str:

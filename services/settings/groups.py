@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 from pydantic import SecretStr
 
+from services.domain.documents.proposals import DOCUMENTS, check_documents
 from services.domain.limits import Commits, History, Limits, MemoryLimits
 from services.settings.dream_tasks import check_slots, check_zone
 
@@ -167,13 +168,13 @@ class Model(msgspec.Struct, frozen=True):
     """Seconds for one answer."""
     deadline: Annotated[float, Meta(gt=0.0)] = 600.0
     """Seconds for one question with all its tries."""
-    daily_tokens: Annotated[int, Meta(ge=0, extra={"project": "lower"})] = 2_000_000
+    daily_tokens: Annotated[int, Meta(ge=0, le=10**12, extra={"project": "lower"})] = 2_000_000
     """The most tokens, in and out, that a project may spend in a day of UTC."""
-    daily_usd: Annotated[float, Meta(ge=0.0, extra={"project": "lower"})] = 5.0
+    daily_usd: Annotated[float, Meta(ge=0.0, le=1e6, extra={"project": "lower"})] = 5.0
     """The most that all of it may cost a project in a day of UTC, in USD, as far as prices are known."""
-    monthly_tokens: Annotated[int, Meta(ge=0)] = 0
+    monthly_tokens: Annotated[int, Meta(ge=0, le=10**12)] = 0
     """The most tokens that a project may spend in a month of UTC; 0: the limit of each day is the only one."""
-    monthly_usd: Annotated[float, Meta(ge=0.0)] = 0.0
+    monthly_usd: Annotated[float, Meta(ge=0.0, le=1e6)] = 0.0
     """The most that all of it may cost a project in a month of UTC, in USD; 0: no other limit than each day's."""
     harness_wait: Annotated[float, Meta(gt=0.0)] = 20.0
     """Seconds in which a harness must have taken a question that is put to harnesses, before the next model of the
@@ -263,17 +264,20 @@ class Dream(msgspec.Struct, frozen=True):
     that the machine slept through is made up for once."""
     zone: str = ""
     """The time zone of the slots, such as `Europe/Berlin`; empty: that of this machine."""
-    idle_after: Annotated[float, Meta(ge=0.0)] = 30.0
+    idle_after: Annotated[float, Meta(ge=0.0, le=525_600.0)] = 30.0
     """Minutes without a model call in a project after which its tasks are run without a slot, too; 0: never."""
-    apart: Annotated[float, Meta(ge=1.0)] = 12.0
+    apart: Annotated[float, Meta(ge=1.0, le=8_760.0)] = 12.0
     """Hours from a project's last run to the next one for this reason."""
-    quiet: Annotated[float, Meta(ge=0.0)] = 120.0
+    quiet: Annotated[float, Meta(ge=0.0, le=86_400.0)] = 120.0
     """Seconds after its start in which it begins only what is ordered."""
     questions: Annotated[int, Meta(ge=0, le=100)] = 2
     """Questions to models that each task may ask in one run, where models are set; 0: tasks work by rules alone."""
     key_files: Literal["held", "applied"] = "held"
     """What becomes of the key files that it proposes: with `held` each waits for `annals keyfiles accept`, and
     with `applied` they are at the head of prompts without a person's decision."""
+    documents: tuple[str, ...] = DOCUMENTS
+    """The documents at the root of projects that changes are proposed to (`annals docs`), in Markdown, such as
+    `["ARCHITECTURE.md", "DESIGN.md"]`; `[]`: none."""
     hosts: tuple[str, ...] = ()
     """The hosts whose public addresses notes may wait for, such as `["example.org", "*.example.net"]`; `["*"]`: all of
     them. Without one no address is looked at: an agent writes the address, and a request reveals it to its host."""
@@ -281,6 +285,8 @@ class Dream(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         check_slots(self.slots)
         check_zone(self.zone)
+        check_documents(self.documents)
+        msgspec.structs.force_setattr(self, "documents", tuple(dict.fromkeys(self.documents)))
 
 
 class Logs(msgspec.Struct, frozen=True):

@@ -38,8 +38,9 @@ def typed(kind: Any) -> Any:  # noqa: ANN401 - whatever an annotation may be
     origin, inner = get_origin(kind), get_args(kind)
     if is_struct(kind):
         return Annotated[model_of(kind, Group), AfterValidator(partial(made, kind))]
-    if kind in {int, float}:  # true is no number
-        return Annotated[kind, BeforeValidator(lambda given: str(given) if isinstance(given, bool) else given)]
+    if kind in {int, float}:  # true is no number, and what is not finite is none that can be worked with
+        plain = BeforeValidator(lambda given: str(given) if isinstance(given, bool) else given)
+        return Annotated[kind, plain, *([Field(allow_inf_nan=False)] if kind is float else [])]
     if kind is Path:
         return Annotated[str, AfterValidator(placed)]
     if origin is Annotated:

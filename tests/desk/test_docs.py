@@ -36,6 +36,13 @@ def test_a_proposal_waits_for_a_person_is_recorded_once_and_takes_the_place_of_a
     assert name(OTHER) == left.name
 
 
+def test_a_person_names_the_documents_that_are_looked_after() -> None:
+    command, context = propose(path="DESIGN.md"), DocsContext("dreamer", ("DESIGN.md",))
+    assert (proposed(command),) == decide(known(), command, context).events
+    assert "names (DESIGN.md)" in decide(known(), ONE, context).text
+    assert "names (no document)" in decide(known(), ONE, DocsContext("dreamer", ())).text
+
+
 def test_what_was_dismissed_is_not_proposed_again_also_when_the_document_has_changed_elsewhere() -> None:
     before = (proposed(ONE), DISMISSED)
     assert () == written(ONE, *before, trust="dreamer")
@@ -74,7 +81,10 @@ def test_nobody_but_the_dreamer_proposes(trust: str) -> None:
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        (replace(ONE, path="README.md"), "'README.md' is none of ARCHITECTURE.md, STRUCTURE.md"),
+        (
+            replace(ONE, path="README.md"),
+            "'README.md' is none of those that ANNALS_DREAM__DOCUMENTS names (ARCHITECTURE.md, STRUCTURE.md)",
+        ),
         (replace(ONE, path="../ARCHITECTURE.md"), "is none of"),
         (replace(ONE, path="\0" * 10_000), "is none of"),
         (replace(ONE, old=[], new=[]), f"it needs 1 to {MOST_EDITS} changes"),

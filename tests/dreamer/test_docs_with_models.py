@@ -152,6 +152,50 @@ def test_what_a_section_names_has_to_have_changed_and_it_is_asked_about_once() -
     assert 0 == TASK.model.left(Scene(Book(), NOON, quiet))
 
 
+LIST = "# Folders\n\n- `services/tides/`: tides\n- `services/cranes/`: cranes\n- `docs/`: what people read\n"
+NEW_FOLDER = "- `services/quays/`: quays\n"
+
+
+def listing(text: str, *files: str) -> Scene:
+    """A project with this document, in which commits have changed these files since."""
+    there = dict.fromkeys(("services/tides/a.py", "services/cranes/a.py", "docs/a.md", *files), "")
+    made = MadeTree({ARCHITECTURE: text, **there}, {})
+    made.commits = [FileCommit("abc1234", "Number quays", files)]
+    return Scene(Book(), NOON, made)
+
+
+def test_a_folder_next_to_those_that_a_section_lists_is_offered_and_may_be_added() -> None:
+    made = listing(LIST, "services/quays/core/number.py")
+    judged, items = answered(made, lambda item: {"handle": item["handle"], "text": f"{item['text']}{NEW_FOLDER}"})
+    (item,) = items.values()
+    assert (["services/quays"], ["Number quays"]) == (item["folders"], item["commits"])
+    assert "services/quays/core/number.py" == item["files"][0]["path"]
+    assert f"{LIST}{NEW_FOLDER}" == with_changes(LIST, judged)
+    (change,) = judged.changes
+    assert isinstance(change.command, DocsPropose)
+    assert "services/quays is new" in change.command.reason
+    assert TASK.model is not None
+    assert 0 == TASK.model.left(replace(made, asked=frozenset(judged.items)))
+
+
+@pytest.mark.parametrize(
+    ("text", "file"),
+    [
+        (LIST, "services/.cache/a.py"),
+        (LIST, "services/secrets/a.py"),
+        (LIST, "services/../../quays/a.py"),
+        (LIST, "services/quays.py"),
+        (LIST, "tests/quays/a.py"),
+        (f"{LIST}\n# Quays\n\nQuays have quays of their own.\n", "services/quays/a.py"),
+        (f"{LIST}\n```\n|- quays/\n```\n", "services/quays/a.py"),
+        ("# Folders\n\nSee `services/tides/`.\n", "services/quays/a.py"),
+    ],
+)
+def test_other_folders_are_not_offered(text: str, file: str) -> None:
+    assert TASK.model is not None
+    assert 0 == TASK.model.left(listing(text, file))
+
+
 def test_a_section_with_a_change_that_waits_is_not_asked_about_and_what_was_worded_is_not_asked_about_again() -> None:
     text = document("quay", "crane")
     made = scene(text, "quay", "crane")

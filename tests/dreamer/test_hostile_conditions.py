@@ -13,6 +13,21 @@ from services.dreamer.public_web import PublicEndpoint, PublicWeb, public_endpoi
 from services.dreamer.tree import Checkout
 from tests.helpers.memory_books import NOON, Desk
 
+HOSTS = (
+    "2130706433", "0x7f000001", "0x7f.1", "017700000001", "0177.0.0.1", "127.1", "127.0.1", "0", "0.0.0.1",
+    "127.0.0.1.", "localhost.", "a.localhost", "256.1.1.1", "example.0x10", "10.0.0.1%00", "[fe80::1%25eth0]",
+    "[::ffff:7f00:1]", "[::127.0.0.1]", "[::ffff:0:7f00:1]", "[::]", "[fd00::1]", "[fe80::1]", "[ff02::1]",
+    "[2001:db8::1]", "[2001:0:7f00:1::]", "[64:ff9b::a9fe:a9fe]", "[64:ff9b:1::1]", "[3fff::1]", "100.64.0.1",
+    "192.0.2.1", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "172.16.0.1", "example.org@10.0.0.1",
+    "example.org:80@127.0.0.1", "ex%61mple.org", "\uff11\uff12\uff17.0.0.1", "\u24db\u24deocalhost", "[",
+    "[::1", "example.org:8080", "example.org:a", "example.org:99999", "", ".", "user@", ":80",
+)  # fmt: skip
+"""This machine and private networks in all spellings, and what is no host."""
+ADDRESSES = (
+    "//127.0.0.1/", "http:/127.0.0.1/", "http:127.0.0.1", "HTTP://127.0.0.1/", "http:\\\\127.0.0.1\\", "gopher://a/",
+    "data:text/plain,a", "javascript:alert(1)", "unix:///run/a.sock", "http+unix://%2frun%2fa.sock/", "", " ",
+    "http://example.org/ a", "http://example.org/\u202e", "http://example.org/" + "a" * 500, "\ud800",
+)  # fmt: skip
 REFUSED: Sequence[dict[str, object]] = [
     {"kind": "address", "url": "http://127.0.0.1/"},
     {"kind": "address", "url": "http://localhost/admin"},
@@ -28,7 +43,31 @@ REFUSED: Sequence[dict[str, object]] = [
     {"kind": "address", "url": "https://example.org:22/"},
     {"kind": "address", "url": "https://ada:secret@example.org/"},
     {"kind": "address", "url": "https://example.org/\r\nX-Header: a"},
+    *({"kind": "address", "url": f"http://{host}/"} for host in HOSTS),
+    *({"kind": "address", "url": url} for url in ADDRESSES),
+    {"kind": "address", "url": "https://example.org/", "status": -1},
+    {"kind": "address", "url": "https://example.org/", "status": 1000},
+    {"kind": "address", "url": "https://example.org/", "contains": " "},
+    {"kind": "address", "url": "https://example.org/", "contains": "x" * 241},
+    {"kind": "date", "at": "2026-12-01T09:00:00"},
+    {"kind": "date", "at": "0001-01-01T00:00:00+14:00"},
+    {"kind": "date", "at": "9999-12-31T23:59:59-14:00"},
+    {"kind": "date", "at": "tomorrow"},
+    {"kind": "date", "at": 0},
     {"kind": "file", "path": "../../etc/passwd"},
+    {"kind": "file", "path": "a/../../b"},
+    {"kind": "file", "path": "..\\b"},
+    {"kind": "file", "path": "C:/a"},
+    {"kind": "file", "path": "//server/share"},
+    {"kind": "file", "path": "."},
+    {"kind": "file", "path": ""},
+    {"kind": "file", "path": "x" * 513},
+    {"kind": "file", "path": "a\u202eb"},
+    {"kind": "file", "path": "\ud800"},
+    {"kind": "file", "path": "home/.ssh/id_rsa"},
+    {"kind": "file", "path": "app/.ENV"},
+    {"kind": "file", "path": "a", "state": "contains"},
+    {"kind": "file", "path": "a", "state": "run"},
     {"kind": "file", "path": "/etc/passwd"},
     {"kind": "file", "path": "~/.ssh/id_rsa"},
     {"kind": "file", "path": "file:///etc/passwd"},

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from schemas.commands import PolicySet
 from schemas.document_commands import DocsPropose
@@ -33,6 +34,8 @@ MOVES = {
     "services/lost.py": "services/not_there.py",
     "services/tide.py": "services/new/crane.py",
     "reports/crane.py": "services/new/crane.py",
+    "services/quays": "docs",
+    "tides": "services/new",
 }
 MARK, END = "<!-- annals:protected -->\n", "<!-- /annals:protected -->\n"
 
@@ -65,6 +68,8 @@ def changed(text: str, *events: Event) -> str:
         ("# Of `services/crane.py`\n", "# Of `services/new/crane.py`\n"),
         ("| a | `services/crane.py` |\n", "| a | `services/new/crane.py` |\n"),
         ("[quay]: docs/berth.md\n", "[quay]: docs/quay.md\n"),
+        ("See `services/quays/`, [all](services/quays/).\n", "See `docs/`, [all](docs/).\n"),
+        ("- `services/quays`: quays\n- `tides/`: tides\n", "- `docs`: quays\n- `services/new/`: tides\n"),
         (
             "`services/crane.py` turns.\n`services/tide.py` too. `services/crane.py` lifts.\n",
             "`services/new/crane.py` turns.\n`services/tide.py` too. `services/new/crane.py` lifts.\n",
@@ -91,6 +96,7 @@ def test_the_new_path_takes_the_place_of_the_old_one(text: str, expected: str) -
         "---\nof: `services/crane.py`\n---\n",
         "<!-- `services/crane.py` -->\n",
         "<!--\n`services/crane.py`\n",
+        "Tides are `tides`, in tides/ or [there](tides).\n",
         "See https://example.org/services/crane.py and [it](https://example.org/services/crane.py).\n",
         f"`services/crane.py` {'x' * 3_000}\n",
         "",
@@ -109,6 +115,13 @@ def test_both_documents_and_no_others_are_changed_with_the_reason() -> None:
     assert {"git says that services/crane.py is services/new/crane.py now"} == {one.reason for one in found}
 
 
+def test_the_documents_that_a_person_has_named_are_changed_and_no_others() -> None:
+    text = "Cranes: `services/crane.py`.\n"
+    made = replace(scene(ARCHITECTURE=text, DESIGN=text), documents=("DESIGN.md", "NOT_THERE.md"))
+    assert ["DESIGN.md"] == [one.path for one in commands(made)]
+    assert [] == commands(replace(made, documents=()))
+
+
 def test_what_waits_or_was_dismissed_is_not_proposed_again_and_what_comes_next_is_joined_to_what_waits() -> None:
     text = "Cranes: `services/crane.py`.\nQuays: `docs/quay.md`.\n"
     (first,) = commands(scene(ARCHITECTURE=text))
@@ -125,6 +138,16 @@ def test_what_waits_or_was_dismissed_is_not_proposed_again_and_what_comes_next_i
     assert "[quay]: docs/quay.md" in edited(more, edits_in(third.old, third.new))
     applied = DocsApplied(path=ARCHITECTURE, proposal=name(first))
     assert [] == commands(scene(proposed(first), applied, ARCHITECTURE=changed(text)))
+
+
+def test_what_a_document_has_already_is_proposed_no_more_also_where_an_older_log_was_put_back() -> None:
+    text = "Cranes: `services/crane.py`.\n"
+    (first,) = commands(scene(ARCHITECTURE=text))
+    made = changed(text)
+    assert [] == commands(scene(proposed(first), ARCHITECTURE=made))
+    (second,) = commands(scene(proposed(first), ARCHITECTURE=f"{made}Quays: [x](docs/berth.md).\n"))
+    assert ["Quays: [x](docs/quay.md).\n"] == second.new
+    assert "git says that docs/berth.md is docs/quay.md now" == second.reason
 
 
 def test_nothing_is_proposed_without_files_or_where_the_policy_refuses_what_the_dreamer_sends() -> None:
@@ -151,6 +174,18 @@ class Repository:
         self._git("mv", "crane.py", "services/crane.py")
         self._commit("Move cranes to the services")
 
+    def writes(self, path: str, text: str) -> None:
+        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / path).write_text(text)
+
+    def commits(self, subject: str) -> None:
+        self._git("add", ".")
+        self._commit(subject)
+
+    def moves(self, old: str, new: str) -> None:
+        self._git("mv", old, new)
+        self._commit(f"Move {old}")
+
     def _commit(self, subject: str) -> None:
         self._git("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "--quiet", "--message", subject)
 
@@ -167,6 +202,17 @@ TEXT = b"Cranes:\r\n`crane.py` turns.\r\n"
 def test_a_real_tree_says_what_was_renamed(tmp_path: Path) -> None:
     (found,) = Repository(tmp_path / "shop", {ARCHITECTURE: TEXT}).proposed()
     assert (["`crane.py` turns.\r\n"], ["`services/crane.py` turns.\r\n"]) == (found.old, found.new)
+
+
+def test_a_real_tree_says_which_folder_was_renamed(tmp_path: Path) -> None:
+    made = Repository(tmp_path / "shop", {ARCHITECTURE: b"Cranes are in `cranes/`, and lift in `cranes/lifts`.\n"})
+    for part in ("a", "lifts/b"):
+        made.writes(f"cranes/{part}.py", f"def {part[-1]}() -> None: ...\n" * 20)
+    made.commits("Add cranes")
+    made.moves("cranes", "services/harbour")
+    (found,) = made.proposed()
+    assert ["Cranes are in `services/harbour/`, and lift in `services/harbour/lifts`.\n"] == found.new
+    assert "git says that cranes is services/harbour now" in found.reason
 
 
 @pytest.mark.parametrize(

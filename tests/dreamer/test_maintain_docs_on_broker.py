@@ -1,6 +1,7 @@
 """Changes of documents are proposed over a real broker, also by a dreamer that is killed; none writes a file."""
 
 import json
+import shutil
 import signal
 from pathlib import Path
 
@@ -8,14 +9,18 @@ import pytest
 from msgspec.structs import replace
 
 from schemas.commands import DreamOrder
-from schemas.events import DocsProposed, DreamFinished, Event, TaskAsked, TaskFinished
+from schemas.document_commands import DocsApply
+from schemas.envelope import Actor
+from schemas.events import DocsApplied, DocsProposed, DreamFinished, Event, TaskAsked, TaskFinished
 from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.domain.documents.edits import edited
 from services.domain.documents.proposals import edits_in
 from services.dreamer.worker import Dreamer
+from services.edges.launcher.broker import STORE, Broker
 from services.kit.bus import Bus
 from services.settings import Settings
+from tests.conftest import connect
 from tests.desk.test_books import send
 from tests.helpers.broker_world import facts, impatient_settings, opened, quick_settings
 from tests.helpers.dreaming_models import model_server, of_model, saying
@@ -105,6 +110,41 @@ async def test_what_a_killed_dreamer_has_proposed_is_counted_and_not_proposed_ag
     assert ("completed", 1, 0, 1) == (ended.outcome, ended.backlog, ended.applied, ended.held)
     assert 1 == len(await shop.proposed())
     assert BEFORE == shop.document.read_text()
+
+
+@pytest.mark.own_broker
+async def test_where_an_older_log_was_put_back_nothing_is_proposed_that_the_document_has(
+    broker: Broker, bus: Bus, tmp_path: Path
+) -> None:
+    shop = Shop(bus, tmp_path / "shop")
+    async with opened(Desk(), bus, quick_settings()):
+        await shop.dreams("o1", 1, quick_settings())
+    broker.stop()
+    shutil.copytree(tmp_path / STORE, tmp_path / "copy")
+    await broker.start()
+    shop.bus = await connect(broker)
+    async with opened(Desk(), shop.bus, quick_settings()):
+        (event,) = await shop.facts(DocsProposed)
+        assert isinstance(event, DocsProposed)
+        command = DocsApply(ARCHITECTURE, event.proposal)
+        assert (await send(shop.bus, command, "a1", Actor("person", "ada"), address=shop.project)).ok
+        shop.document.write_text(edited(BEFORE, edits_in(event.old, event.new)))
+    await shop.bus.close()
+    broker.stop()
+    shutil.rmtree(tmp_path / STORE)
+    shutil.copytree(tmp_path / "copy", tmp_path / STORE)
+    await broker.start()
+    shop.bus = await connect(broker)
+    async with opened(Desk(), shop.bus, quick_settings()):
+        assert [] == await shop.facts(DocsApplied)
+        again = await shop.dreams("o2", 2, quick_settings())
+        assert ("skipped", 0, 0) == (again.outcome, again.backlog, again.held)
+        shop.document.write_text(f"{shop.document.read_text()}\nThey are oiled in [it](crane.py).\n")
+        more = await shop.dreams("o3", 3, quick_settings())
+        assert ("completed", 1) == (more.outcome, more.held)
+    assert ["They are oiled in [it](services/crane.py).\n"] == (await shop.proposed())[-1]
+    assert 2 == len(await shop.proposed())
+    await shop.bus.close()
 
 
 class Harbour(Shop):

@@ -1,14 +1,18 @@
 """The door to the web: what it asks, and of whom."""
 
 import asyncio
+import gzip
 import ssl
 import subprocess
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from http.client import HTTPResponse
 from pathlib import Path
 
 import pytest
 
 from services.domain.public_hosts import is_public
+from services.dreamer import public_web
 from services.dreamer.core.verdicts import AddressLook
 from services.dreamer.public_web import MOST_BYTES, Barred, PublicEndpoint, PublicWeb, public_endpoints
 from tests.helpers.waiting import PATIENCE
@@ -107,6 +111,99 @@ async def test_a_request_says_nothing_of_who_asks(server: WebServer, monkeypatch
     assert not {"cookie", "authorization", "referer"} & {
         line.partition(":")[0].lower() for line in request.splitlines()
     }
+
+
+DRIPPING = b"HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n"
+BOMB = gzip.compress(b"ready" * 400_000)
+LYING = {
+    "/negative": b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nready",
+    "/huge": b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nready",
+    "/word": b"HTTP/1.1 200 OK\r\nContent-Length: all\r\n\r\nready",
+    "/more": b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nready and more",
+    "/continue": b"HTTP/1.1 100 Continue\r\n\r\n" * 1_000 + OK,
+    "/feeds": b"HTTP/1.1 200 OK\n\nready",
+    "/bomb": b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + BOMB,
+    "/length and chunks": b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b"5\r\nready\r\n0\r\n\r\n",
+    **{
+        f"/chunk/{size}": f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{size}\r\nready\r\n0\r\n\r\n".encode()
+        for size in ("-5", "zz", "ffffffffffffffff", "")
+    },
+    "/extension": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;" + b"x" * 2_000 + b"\r\nready\r\n0\r\n\r\n",
+    "/large chunk": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffff\r\nready" + b"x" * 100_000,
+    "/heads": b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\nready",
+    "/head": b"HTTP/1.1 200 OK\r\na: " + b"b" * 70_000 + b"\r\n\r\nready",
+    "/old": b"ready",
+    "/status": b"HTTP/1.1 99999 OK\r\n\r\nready",
+    "/no status": b"HTTP/1.1 OK\r\n\r\nready",
+    "/version": b"HTTP/9.9 200 OK\r\n\r\nready",
+    "/nowhere": redirect(""),
+    "/blank": redirect("/a b"),
+    "/long": redirect("/" + "a" * 600),
+    "/strokes": redirect("//127.0.0.1/"),
+    "/octal": redirect("http://0177.0.0.1/"),
+    "/decimal": redirect("http://2130706433/"),
+    "/scheme": redirect("gopher://harbour.example/"),
+    "/back": redirect("http:\\\\127.0.0.1\\"),
+    "/two": b"HTTP/1.1 302 Found\r\nLocation: /ok\r\nLocation: http://127.0.0.1/\r\nContent-Length: 0\r\n\r\n",
+    "/ok": OK,
+}
+READ = frozenset(
+    ["/negative", "/huge", "/word", "/more", "/continue", "/feeds", "/length and chunks", "/extension", "/large chunk",
+     "/chunk/ffffffffffffffff"]
+)  # fmt: skip
+"""What is read as it was meant, or as far as it went."""
+
+
+@pytest.mark.parametrize("path", LYING)
+async def test_an_answer_that_lies_about_itself_ends_in_a_sentence_and_within_bounds(path: str) -> None:
+    async with WebServer({key.replace(" ", "-"): answer for key, answer in LYING.items()}).running() as server:
+        found = await look(server, path.replace(" ", "-"))
+    assert len(found.text) < MOST_BYTES
+    assert all(one.isprintable() and len(one) < 300 for one in (found.fault, found.barred))
+    if path in READ:
+        assert (200, "") == (found.status, found.fault + found.barred)
+        assert found.text.startswith("ready")
+    assert len(server.requests) <= 4
+
+
+async def test_an_answer_of_single_bytes_is_read_and_its_head_understood_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each byte may be received by itself: what that takes must not grow with what has come before."""
+    understood, parsed = list[int](), public_web.parsed
+
+    def counted(content: bytes) -> HTTPResponse:
+        understood.append(len(content))
+        return parsed(content)
+
+    monkeypatch.setattr(public_web, "parsed", counted)
+    heard = 0
+
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal heard
+        await reader.readuntil(b"\r\n\r\n")
+        for one in b"HTTP/1.1 100 Continue\r\n\r\n" + DRIPPING:
+            writer.write(bytes([one]))
+            await writer.drain()
+            await asyncio.sleep(0)
+        with suppress(ConnectionError):
+            while not writer.is_closing():
+                writer.write(b"x")
+                await writer.drain()
+                heard += 1
+                await asyncio.sleep(0)
+        writer.close()
+
+    server = await asyncio.start_server(drip, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+
+    async def resolve(_: str, __: int) -> Sequence[PublicEndpoint]:
+        return [PublicEndpoint("127.0.0.1", port)]
+
+    found = await PublicWeb((HOST,), resolve, patience=PATIENCE).look(f"http://{HOST}/", wants_text=True)
+    assert (200, 20_000) == (found.status, len(found.text))
+    assert heard
+    assert 2 == len(understood)
+    server.close()
 
 
 async def test_an_endless_answer_is_read_to_its_bound() -> None:

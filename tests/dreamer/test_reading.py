@@ -64,6 +64,39 @@ def test_a_file_is_followed_over_renames_in_commits_and_before_one(root: Path) -
     assert "" == Checkout(root).moved("src/a.py")
 
 
+def test_a_folder_is_followed_where_most_of_it_went(root: Path) -> None:
+    for name in ("b", "c"):
+        (root / "src" / f"{name}.py").write_text(f"{name}\n{LONG}{name}\n" * 3)
+    commit(repositories.Checkout(root))
+    renamed(root, "src", "lib/src")
+    assert ("lib/src", "lib/src") == (Checkout(root).moved("src"), Checkout(root).moved("./src/"))
+    renamed(root, "lib/src", "lib/core")
+    renamed(root, "lib/core/d.py", "lib/core/other.py")
+    deleted(root, "lib/core/c.py")
+    tree = Checkout(root)
+    assert ("lib/core", "lib/core") == (tree.moved("src"), tree.moved("lib/src"))
+    assert "" == tree.moved("lib/none")
+
+
+def test_a_folder_from_which_one_file_went_and_the_rest_was_deleted_is_gone(root: Path) -> None:
+    for name in ("b", "c"):
+        (root / "src" / f"{name}.py").write_text(f"{name}\n{LONG}{name}\n" * 3)
+    commit(repositories.Checkout(root))
+    renamed(root, "src/a.py", "lib/a.py")
+    deleted(root, "src/b.py", "src/c.py", "src/d.py")
+    assert ("lib/a.py", "") == (Checkout(root).moved("src/a.py"), Checkout(root).moved("src"))
+
+
+def test_a_folder_that_is_the_project_now_or_has_secrets_has_no_new_place(root: Path) -> None:
+    renamed(root, "src/a.py", "a.py")
+    renamed(root, "src/d.py", "d.py")
+    assert "" == Checkout(root).moved("src")
+    (root / "lib").mkdir()
+    renamed(root, "a.py", "lib/a.py")
+    renamed(root, "lib", "secrets")
+    assert "" == Checkout(root).moved("lib")
+
+
 @pytest.mark.parametrize(
     "path",
     ["../out", "src/../../out", "/etc/passwd", "~/x", "link", "src/link", "folder/out", "loop", "", ".", "\0",

@@ -24,7 +24,12 @@ FILES = {
     "services/new/crane.py": "",
     "docs/index.md": "",
 }
-MOVES = {"services/crane.py": "services/new/crane.py", "services/lost.py": "services/not_there.py"}
+MOVES = {
+    "services/crane.py": "services/new/crane.py",
+    "services/lost.py": "services/not_there.py",
+    "services/quays": "services/new",
+    "quays": "docs",
+}
 TREE = MadeTree(FILES, MOVES)
 
 
@@ -91,6 +96,17 @@ def test_a_file_that_moved_is_named_by_its_new_path_where_the_dreamer_may(policy
     (one,) = found_of(text, policy=policy)
     assert isinstance(one, MemoryRevise)
     assert ("Rules of cranes live in `services/new/crane.py`, and nowhere else.", 1) == (one.text, one.revision)
+
+
+def test_a_folder_that_moved_is_named_by_its_new_path() -> None:
+    for old, new in {
+        "Quays live in `services/quays/`, each in a module.": "Quays live in `services/new/`, each in a module.",
+        "Quays live in `quays/` and services/quays.": "Quays live in `docs/` and services/new.",
+    }.items():
+        desk, name = desk_with(old, policy="applied")
+        for change in TASK.changes(Scene(desk.book, NOON, TREE)):
+            desk.say(change.command, "dreamer")
+        assert new == desk.of(name).text
 
 
 def test_a_file_that_moved_flags_where_a_dreamer_may_propose_nothing() -> None:

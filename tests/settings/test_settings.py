@@ -96,6 +96,7 @@ SAMPLES: dict[str, list[object]] = {
     "dream.slots": [{"repeated_notes": "0 3 * * *"}, {"repeated_notes": ""}],
     "dream.zone": ["Europe/Berlin"],
     "dream.hosts": [["docs.example.org"]],
+    "dream.documents": [["DESIGN.md"], []],
     "data": ["/srv/annals"],
     "views.memory_limit": ["2GiB"],
     "model.providers": [{"near": {"url": "http://127.0.0.1:1/v1"}}],
@@ -151,6 +152,24 @@ def test_every_setting_can_be_set_from_each_source(loading: Loading, key: str, s
         assert [] == lines(loaded)
         assert value_of(Settings(), ENTRIES[key]) != loaded.value(ENTRIES[key])
         assert ("environment" == loaded.sources[key]) == (key in variables or ENTRIES[key].variable in variables)
+
+
+@pytest.mark.parametrize("key", [key for key, entry in ENTRIES.items() if entry.kind is float])
+@pytest.mark.parametrize("text", ["nan", "inf", "1e999"])
+def test_no_setting_takes_a_number_that_is_not_finite(loading: Loading, key: str, text: str) -> None:
+    for loaded in (
+        loading({ENTRIES[key].variable: text}),
+        loading({}, "{} = {}\n".format(key, "inf" if text == "1e999" else text)),
+    ):
+        assert 1 == len(loaded.problems)
+        assert value_of(Settings(), ENTRIES[key]) == loaded.value(ENTRIES[key])
+
+
+def test_no_setting_of_several_models_takes_such_a_number(loading: Loading) -> None:
+    for key, text in {"plan.thresholds": '{"a/b": NaN}', "model.prices": '{"a/b": {"input": Infinity}}'}.items():
+        loaded = loading({ENTRIES[key].variable: text})
+        assert 1 == len(loaded.problems)
+        assert value_of(Settings(), ENTRIES[key]) == loaded.value(ENTRIES[key])
 
 
 def _toml(value: object) -> str:

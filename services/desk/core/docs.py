@@ -26,6 +26,8 @@ class DocsContext(msgspec.Struct, frozen=True):
     """Who sends a command about a document."""
 
     trust: str
+    documents: tuple[str, ...] = DOCUMENTS
+    """Those that changes may be proposed to."""
 
 
 @command(
@@ -36,10 +38,10 @@ class DocsContext(msgspec.Struct, frozen=True):
     address=AddressKind.PROJECT,
     remedy="edit the document itself",
 )
-def propose(state: DocProposals, command: DocsPropose, _: DocsContext) -> Decision:
+def propose(state: DocProposals, command: DocsPropose, context: DocsContext) -> Decision:
     """Record a proposal, which takes the place of one that waits."""
     path = command.path
-    if problems := [*_problems(command)]:
+    if problems := [*_problems(command, context.documents)]:
         return _refused(problems)
     edits = edits_in(command.old, command.new)
     name, known = name_of(path, command.digest, edits), state.known.get(path)
@@ -89,10 +91,11 @@ def dismiss(state: DocProposals, command: DocsDismiss, _: DocsContext) -> Decisi
     return Decision(ok=True, text=text, events=(event,))
 
 
-def _problems(command: DocsPropose) -> Iterator[str]:
+def _problems(command: DocsPropose, documents: tuple[str, ...]) -> Iterator[str]:
     """What is wrong with a proposal."""
-    if command.path not in DOCUMENTS:
-        yield f"{echo(command.path)} is none of {', '.join(DOCUMENTS)}: propose a change of one of these"
+    if command.path not in documents:
+        names = ", ".join(documents) or "no document"
+        yield f"{echo(command.path)} is none of those that ANNALS_DREAM__DOCUMENTS names ({names}): name it there"
     if not 0 < len(command.old) <= MOST_EDITS or len(command.old) != len(command.new):
         yield f"it needs 1 to {MOST_EDITS} changes, each with its old and its new text"
     if not all(command.old) or not all(command.new):

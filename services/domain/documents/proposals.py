@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Literal
 
@@ -12,11 +12,16 @@ from schemas.codec import encode
 from schemas.envelope import Envelope
 from schemas.events import DocsApplied, DocsDismissed, DocsProposed, Event
 from services.domain.documents.edits import TextEdit
+from services.domain.finding import echo
 from services.domain.fold import Map
+from services.domain.secret_paths import is_secret
 
 Status = Literal["pending", "applied", "dismissed"]
 DOCUMENTS = ("ARCHITECTURE.md", "STRUCTURE.md")
-"""The documents that changes are proposed to, each at the root of the project."""
+"""The documents that changes are proposed to where no setting names others, each at the root of the project."""
+MOST_DOCUMENTS, LONGEST_NAME = 20, 100
+"""Documents that changes are proposed to, and characters of the name of one."""
+ENDING = ".md"
 MOST_BYTES = 64 * 1024
 """Of a document."""
 MOST_EDITS = 100
@@ -59,6 +64,24 @@ class DocProposals(msgspec.Struct, frozen=True):
     def wanted(self, path: str, edits: Iterable[TextEdit]) -> tuple[TextEdit, ...]:
         """Those of these edits that nobody has dismissed."""
         return tuple(edit for edit in edits if (path, edit) not in self.dismissed)
+
+
+def is_document(name: str) -> bool:
+    """Whether a document of this name may be changed: one of Markdown at the root, whose name is no secret one."""
+    is_plain = name.isprintable() and name == name.strip() and not {*name} & {*"/\\:"}
+    return is_plain and name != ENDING and name.endswith(ENDING) and len(name) <= LONGEST_NAME and not is_secret(name)
+
+
+def check_documents(names: Sequence[str]) -> None:
+    """Raise `ValueError`, with the right form, for what is no document, and for more of them than are looked after."""
+    if len(names) > MOST_DOCUMENTS:
+        raise ValueError(f"{len(names)} documents are named, and {MOST_DOCUMENTS} are looked after at most")
+    wrong = next((name for name in names if not is_document(name)), None)
+    if wrong is not None:
+        raise ValueError(
+            f"{echo(wrong)} is no document that is looked after: name one in Markdown at the root of projects, such as "
+            "DESIGN.md"
+        )
 
 
 def digest_of(text: str) -> str:

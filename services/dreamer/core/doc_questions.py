@@ -30,11 +30,12 @@ UNREADABLE = "\ufffd"
 _SYSTEM = f"""\
 You look after the documents of a software project. You are given sections of them, one JSON object per line: a \
 handle, the document, the text, the first lines of commits that have changed files which the section names since it \
-was written, the beginnings of these files, and paths that the section names and that are gone. Correct what a section \
-says that no longer holds.
+was written, the beginnings of these files, paths that the section names and that are gone, and folders next to those \
+that it lists, which the document does not name. Correct what a section says that no longer holds.
 
 - Change as little as possible. Give a text back as it is where nothing in it is shown to be wrong.
 - Keep headings, comments, code blocks, links and lists as they are, and all that is still right, word for word.
+- Add a folder to a list of folders only where that is meant to be complete, and say what the files in it show.
 - Use no name, path, number or address that is neither in the section nor in what goes with it.
 - State what holds now. Do not report what has changed.
 
@@ -60,6 +61,8 @@ class SectionItem(msgspec.Struct, frozen=True):
     commits: tuple[str, ...]
     files: tuple[FileBeginning, ...]
     gone: tuple[str, ...]
+    folders: tuple[str, ...] = ()
+    """Those next to the ones that it lists, which the document does not name."""
 
 
 class SectionText(msgspec.Struct, frozen=True):
@@ -90,7 +93,8 @@ class OfferedSection(msgspec.Struct, frozen=True):
 
     def item(self, handle: str) -> SectionItem:
         text = self.section.text.replace("\r\n", "\n")
-        return SectionItem(handle, self.draft.path, text, self.commits, self.beginnings, self.files.gone)
+        files = self.files
+        return SectionItem(handle, self.draft.path, text, self.commits, self.beginnings, files.gone, files.added)
 
 
 def offered_sections(scene: Scene) -> list[OfferedSection]:
@@ -112,7 +116,7 @@ def _of_document(draft: DocDraft, tree: Tree) -> Iterator[OfferedSection]:
         text = section.text
         if text != plain.text or len(text.encode()) > MOST_BYTES or steers(text) or not text.strip():
             continue
-        files = files_of(section, tree, commits)
+        files = files_of(draft.draft, section, tree, commits)
         if files.changed or files.gone:
             subjects = tuple(one.subject for one in files.commits if _is_subject(one.subject))[:MOST_COMMITS]
             yield OfferedSection(draft, section, files, subjects, tuple(_beginnings(files.changed, tree)))
@@ -210,6 +214,7 @@ def _proposed(scene: Scene, sections: Sequence[tuple[OfferedSection, str]]) -> I
     commits = (commit for one, _ in sections for commit in one.files.commits if _is_subject(commit.subject))
     reasons = [f"{commit.sha} {commit.subject}" for commit in commits]
     reasons += [f"there is no {path}" for one, _ in sections for path in one.files.gone]
+    reasons += [f"{path} is new" for one, _ in sections for path in one.files.added]
     command = proposal(scene, draft, with_hunks(draft.draft, hunks), reasons)
     if command is not None:
         keys = " ".join(one.key for one, _ in sections)

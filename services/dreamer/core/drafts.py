@@ -9,7 +9,7 @@ import msgspec
 from schemas.codec import encode
 from schemas.document_commands import DocsPropose
 from services.domain.documents.edits import EditMisfit, TextEdit, compared, edited, edits_of
-from services.domain.documents.proposals import DOCUMENTS, MOST_EDITS, DocProposal, digest_of
+from services.domain.documents.proposals import MOST_EDITS, DocProposal, digest_of
 from services.domain.secrets import mask
 from services.dreamer.core.task import Scene
 
@@ -26,20 +26,22 @@ class DocDraft(msgspec.Struct, frozen=True):
     draft: str
     """As it would be with what waits for a person's decision."""
     waiting: DocProposal | None = None
-    """That, where it still fits."""
+    """That, where it still fits, and the document does not have it yet."""
 
 
 def drafts(scene: Scene) -> Iterator[DocDraft]:
     """The documents that changes may be proposed to: those that are there, and have no secret in them."""
-    for path in DOCUMENTS:
+    for path in scene.documents:
         text = scene.tree.document(path) if scene.tree is not None else None
         if not text or mask(text) != text:
             continue
         waiting = scene.docs.pending(path)
         try:
-            yield DocDraft(path, text, edited(text, waiting.edits) if waiting else text, waiting)
+            draft = edited(text, waiting.edits) if waiting else text
         except EditMisfit:  # the document has changed since: what comes now takes its place
-            yield DocDraft(path, text, text)
+            draft = text
+        # it has what waits already where a person has made the change, or an older log was put back
+        yield DocDraft(path, text, draft, waiting if draft != text else None)
 
 
 def proposal(scene: Scene, draft: DocDraft, result: str, reasons: Iterable[str]) -> DocsPropose | None:

@@ -239,6 +239,6 @@ def _path(run: str, *, is_quoted: bool) -> NamedPath | None:
     if not parts or is_secret(plain) or not _BUILT.isdisjoint(parts):
         return None
     is_file = bool(_FILE.fullmatch(parts[-1])) and not (len(parts) == 1 and _PRODUCT.match(plain))
-    if not is_file and len(parts) == 1:
+    if not is_file and len(parts) == 1 and not (is_quoted and plain.endswith("/")):
         return None
     return NamedPath("/".join(parts), is_file, is_quoted or plain.endswith("/"))

@@ -39,6 +39,6 @@ def is_ignored(path: str, ignored: str) -> bool:
 
 
 def followed(path: str, tree: Tree) -> str:
-    """The place to which git has followed a file that is gone; empty: none is known, it is gone as well, or secret."""
+    """The place to which git has followed a file or a folder that is gone; empty: none is known, there or open."""
     new = tree.moved(path)
     return new if new and tree.exists(new) and not is_secret(new) else ""

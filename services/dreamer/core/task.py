@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import msgspec
 
 from schemas.commands import Command
-from services.domain.documents.proposals import DocProposals
+from services.domain.documents.proposals import DOCUMENTS, DocProposals
 from services.domain.key_files import FileUse
 from services.domain.limits import Limits
 from services.domain.project_settings import ProjectSettings
@@ -54,7 +54,7 @@ class Tree(Protocol):
         """The commits since the newest one that has changed a file, the newest first; none where git does not say."""
 
     def moved(self, path: str) -> str:
-        """Where git says that a file was renamed to; empty: not known."""
+        """Where git says that a file or a folder was renamed to; empty: not known."""
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -69,6 +69,8 @@ class Scene(msgspec.Struct, frozen=True):
     """What the project sets for itself, and which key files were proposed."""
     docs: DocProposals = DocProposals()
     """Which changes of documents were proposed, and what people have decided on them."""
+    documents: tuple[str, ...] = DOCUMENTS
+    """The documents that changes are proposed to."""
     uses: Mapping[str, FileUse] = {}
     """Path from the project's root -> how often sessions have worked with the file, for a task that looks at it."""
     limits: Limits = Limits()

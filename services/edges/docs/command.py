@@ -5,7 +5,7 @@ Nothing but `apply` writes a document, and only in the working tree where it is 
 
 import argparse
 from collections.abc import Sequence
-from difflib import unified_diff
+from difflib import get_close_matches, unified_diff
 from pathlib import Path
 from uuid import uuid4
 
@@ -19,7 +19,7 @@ from schemas.subjects import Address, BadSubject, ask
 from schemas.view_asks import DocProposalList, DocProposalReport, DocsAsk
 from services.domain.documents.edits import EditMisfit, edited
 from services.domain.documents.lines import lines_of
-from services.domain.documents.proposals import edits_in
+from services.domain.documents.proposals import LONGEST_NAME, edits_in
 from services.domain.finding import echo
 from services.edges.docs.file import TreeDocument, UnfitDocument, read_document, write_document
 from services.edges.memory.place import PATIENCE, NoProject, project_meant, working_tree
@@ -73,7 +73,10 @@ def _waiting(proposals: Sequence[DocProposalReport], path: str) -> DocProposalRe
     """The proposal for a document that waits for a decision. Raises `NoProposal`."""
     found = next((one for one in proposals if one.path == path), None)
     if found is None:
-        raise NoProposal(f"no change was proposed for {echo(path)}: `annals docs list` shows what there is")
+        names = {one.path.lower(): one.path for one in proposals}
+        like = get_close_matches(path.lower()[:LONGEST_NAME], names, 1)
+        known = f"did you mean {names[like[0]]}?" if like else "`annals docs list` shows what there is"
+        raise NoProposal(f"no change was proposed for {echo(path)}: {known}")
     if found.status != "pending":
         raise NoProposal(f"the change of {path} is {found.status} already: `annals docs list` shows what there is")
     return found

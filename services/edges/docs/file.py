@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from services.domain.documents.proposals import DOCUMENTS, MOST_BYTES
+from services.domain.documents.proposals import MOST_BYTES, is_document
 from services.domain.finding import echo
 from services.kit.files import write_whole
 
@@ -28,10 +28,8 @@ class TreeDocument(NamedTuple):
 
 def read_document(tree: Path, name: str) -> TreeDocument:
     """The document with its line endings as they are. Raises `UnfitDocument`."""
-    if name not in DOCUMENTS:
-        raise UnfitDocument(
-            f"{echo(name)} is none of the documents that changes are proposed to: {', '.join(DOCUMENTS)}"
-        )
+    if not is_document(name):
+        raise UnfitDocument(f"{echo(name)} is no document at the root of a project: dismiss what is proposed for it")
     path = tree / name
     try:
         with os.fdopen(os.open(path, _CAREFULLY), "rb") as file:

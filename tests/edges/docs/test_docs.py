@@ -1,8 +1,11 @@
 """`annals docs`, for a person at a terminal: on a real broker, as their user, in a real working tree."""
 
+import asyncio
 import json
 import os
+import signal
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,17 +17,21 @@ from schemas.subjects import Address
 from services.domain.documents.lines import protected_lines
 from services.edges.arguments import parser
 from services.edges.docs.command import NONE
+from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
 from services.kit.commands import send as send_command
 from tests.desk.test_books import send
-from tests.edges.project.test_project import Ran, checkout, run
+from tests.edges.project.test_project import Ran, checkout, run, worked_in
 from tests.helpers.broker_world import facts
 from tests.helpers.proposed_docs import ARCHITECTURE, NEW, OLD, TEXT, name, propose
 from tests.helpers.repositories import Checkout
+from tests.helpers.surroundings import surroundings
+from tests.helpers.waiting import PATIENCE
 
 __all__ = ["checkout", "run"]
 
 DREAMER = Actor("room", "dreamer")
+REPOSITORY = Path(__file__).parents[3]
 
 
 class WorkingCopy:
@@ -155,6 +162,32 @@ async def test_a_command_that_was_killed_behind_the_writing_is_typed_again(
     assert DocsApplied in [type(one) for one in await facts(bus, project)]
 
 
+@pytest.mark.broker
+async def test_a_command_that_is_killed_between_writing_and_recording_has_written_all_and_is_typed_again(
+    bus: Bus, broker: Broker, run: Ran, document: WorkingCopy, project: Address
+) -> None:
+    await proposed(bus, project, propose())
+    endpoint = broker.endpoint_of("person")
+    scheme, _, place = endpoint.url.partition("//")
+    url = f"{scheme}//{endpoint.user}:{endpoint.password}@{place}"
+    folder = document.path.parent
+    killed = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.helpers.falling_apply", "docs", "apply", ARCHITECTURE),
+        cwd=folder,
+        env=surroundings(folder.parent / "home")
+        | {"ANNALS_NATS__URL": url, "ANNALS_DATA": str(folder.parent), "PYTHONPATH": str(REPOSITORY)},
+    )
+    async with asyncio.timeout(PATIENCE):
+        assert -signal.SIGKILL == await killed.wait()
+    assert TEXT.replace(OLD, NEW) == document.text
+    assert [DocsProposed] == [type(one) for one in await facts(bus, project)]
+    assert "pending    ARCHITECTURE.md" in (await run("docs", "list")).out
+    assert "has these changes already" in (await run("docs", "apply", ARCHITECTURE)).out
+    assert TEXT.replace(OLD, NEW) == document.text
+    assert [DocsProposed, DocsApplied] == [type(one) for one in await facts(bus, project)]
+    assert [ARCHITECTURE] == document.folder
+
+
 PROTECTED = TEXT.replace(OLD, f"<!-- annals:protected -->\n{OLD}<!-- /annals:protected -->\n")
 
 
@@ -237,6 +270,32 @@ async def test_wrong_names_are_refused_in_a_sentence_and_nothing_is_written(
             assert 500 > len(refused.error)
     assert TEXT == document.text
     assert [DocsProposed] == [type(one) for one in await facts(bus, project)]
+
+
+@pytest.mark.broker
+async def test_a_project_without_proposals_and_one_that_there_is_not(
+    bus: Bus, run: Ran, document: WorkingCopy, project: Address
+) -> None:
+    await worked_in(bus, project.project, str(document.path.parent))
+    for words in (("list",), ("show",)):
+        empty = await run("docs", *words)
+        assert (0, f"{NONE}\n", "") == (empty.status, empty.out, empty.error)
+        wrong = await run("docs", *words, "--project", f"{project.project[:-1]}x")
+        assert (1, "", 1) == (wrong.status, wrong.out, wrong.error.count("\n"))
+        assert f"did you mean {project.project}?" in wrong.error
+        far = await run("docs", *words, "--project", "nothing-like-it")
+        assert (1, "") == (far.status, far.out)
+        assert "`annals project list` shows what there is" in far.error
+    for action in ("show", "apply", "dismiss"):
+        assert (
+            "no change was proposed for 'ARCHITECTURE.md': `annals docs list`"
+            in (await run("docs", action, ARCHITECTURE)).error
+        )
+    await proposed(bus, project, propose())
+    for action in ("show", "apply", "dismiss"):
+        wrong = await run("docs", action, "architecture.md")
+        assert (1, "") == (wrong.status, wrong.out)
+        assert "no change was proposed for 'architecture.md': did you mean ARCHITECTURE.md?" in wrong.error
 
 
 @pytest.mark.broker

@@ -125,7 +125,7 @@ def _renamed(book: Book, memory: Memory, moved: Sequence[Evidence], taken: set[s
         return ""
     text = memory.text
     for one in moved:
-        place = re.compile(rf"(?<![\w./-]){re.escape(one.thing)}(?![\w/-]|\.\w)")
+        place = re.compile(rf"(?<![\w./-]){re.escape(one.thing)}(?!/?[\w-]|\.\w)")
         text = one.instead.join(place.split(text))
     text = text.strip()
     if text == memory.text.strip() or len(text) > LONGEST or risk_of(text):
