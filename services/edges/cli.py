@@ -5,13 +5,13 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from errno import ENAMETOOLONG
+from errno import ENAMETOOLONG, ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.edges.arguments import parser
 from services.edges.contradictions import contradiction
-from services.edges.terminal import spell_out, write, write_error
+from services.edges.terminal import have_streams, pass_over, spell_out, write, write_error
 from services.kit import rooms
 
 if TYPE_CHECKING:  # each command imports only what it needs
@@ -20,10 +20,34 @@ if TYPE_CHECKING:  # each command imports only what it needs
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status."""
+    have_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words and words[0] in rooms.ROOMS:
         return _room(words[0], words[1:])
     spell_out()
+    try:
+        return _printed(_command, words)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _printed(run: Callable[[Sequence[str]], int], words: Sequence[str]) -> int:
+    """Run a command, and have all that it prints written before its exit status says that it is done."""
+    try:
+        try:
+            return run(words)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        pass_over()
+        return UNREAD
+    except OSError as error:
+        pass_over()
+        write_error(f"what was to be printed could not be written ({_words(error)}): see that there is room for it")
+        return 1
+
+
+def _command(words: Sequence[str]) -> int:
     options = parser().parse_args(words)
     if strange := next(filter(_is_no_path, vars(options).values()), None):
         write_error(f"{str(strange)[:MOST_QUOTED]!a} can be the name of no file here: name another")
@@ -35,12 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return COMMANDS[options.command](options)
     except OSError as error:  # an `Unreachable` is one, and so is a file that cannot be read
         return _failed(error)
-    except KeyboardInterrupt:
-        return INTERRUPTED
 
 
 INTERRUPTED = 130
 """What shells expect of a command that Ctrl-C has ended."""
+UNREAD = 141
+"""What shells expect of a command whose output nobody reads any more."""
 MOST_QUOTED = 80
 """Characters of a wrong path that are repeated."""
 
@@ -85,7 +109,7 @@ def _up(options: argparse.Namespace) -> int:
 def _detach(options: argparse.Namespace) -> int:
     from services.edges.launcher.detach import DetachFailure, detach  # noqa: PLC0415
 
-    here = Path.cwd() if options.project_limits else None
+    here = _here() if options.project_limits else None
     return _reported(lambda: asyncio.run(detach(_settings(), options.kept_by or "detached", here)), DetachFailure)
 
 
@@ -151,7 +175,7 @@ def _memory(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("memory", level="error", as_json=False)
-    return asyncio.run(memory(options, _settings(), Path.cwd()))
+    return asyncio.run(memory(options, _settings(), _here()))
 
 
 def _project(options: argparse.Namespace) -> int:
@@ -159,7 +183,7 @@ def _project(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("project", level="error", as_json=False)
-    return asyncio.run(project(options, _settings(), Path.cwd()))
+    return asyncio.run(project(options, _settings(), _here()))
 
 
 def _profile(options: argparse.Namespace) -> int:
@@ -167,7 +191,7 @@ def _profile(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("profile", level="error", as_json=False)
-    return asyncio.run(profile(options, _settings(), Path.cwd()))
+    return asyncio.run(profile(options, _settings(), _here()))
 
 
 def _dream(options: argparse.Namespace) -> int:
@@ -175,7 +199,7 @@ def _dream(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("dream", level="error", as_json=False)
-    return asyncio.run(dream(options, _settings(), Path.cwd()))
+    return asyncio.run(dream(options, _settings(), _here()))
 
 
 def _docs(options: argparse.Namespace) -> int:
@@ -183,7 +207,7 @@ def _docs(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("docs", level="error", as_json=False)
-    return asyncio.run(docs(options, _settings(), Path.cwd()))
+    return asyncio.run(docs(options, _settings(), _here()))
 
 
 def _keyfiles(options: argparse.Namespace) -> int:
@@ -191,7 +215,7 @@ def _keyfiles(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("keyfiles", level="error", as_json=False)
-    return asyncio.run(keyfiles(options, _settings(), Path.cwd()))
+    return asyncio.run(keyfiles(options, _settings(), _here()))
 
 
 def _bench(options: argparse.Namespace) -> int:
@@ -212,7 +236,7 @@ def _search(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("search", level="error", as_json=False)
-    return asyncio.run(search(options, _settings(), Path.cwd()))
+    return asyncio.run(search(options, _settings(), _here()))
 
 
 def _ask(options: argparse.Namespace) -> int:
@@ -220,7 +244,7 @@ def _ask(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("ask", level="error", as_json=False)
-    return asyncio.run(augment(options, _settings(), Path.cwd()))
+    return asyncio.run(augment(options, _settings(), _here()))
 
 
 def _show(options: argparse.Namespace) -> int:
@@ -228,7 +252,7 @@ def _show(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("show", level="error", as_json=False)
-    return asyncio.run(show(options, _settings(), Path.cwd()))
+    return asyncio.run(show(options, _settings(), _here()))
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -236,7 +260,7 @@ def _explain(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("explain", level="error", as_json=False)
-    return asyncio.run(explain(options, _settings(), Path.cwd()))
+    return asyncio.run(explain(options, _settings(), _here()))
 
 
 def _sql(options: argparse.Namespace) -> int:
@@ -281,7 +305,7 @@ def _setup(options: argparse.Namespace) -> int:
         model=options.model or "",
     )
     try:
-        return setup(options.harness, wanted, _settings(), os.environ, Path.cwd())
+        return setup(options.harness, wanted, _settings(), os.environ, _here())
     except (SetupRefused, Unsuitable, NoBundle, OSError) as error:
         return _failed(error)
 
@@ -292,16 +316,16 @@ def _doctor(options: argparse.Namespace) -> int:
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("doctor", level="error", as_json=False)
-    loaded = load_here(Path.cwd())
+    loaded = load_here(_here())
     wrong = loaded.problems
-    return asyncio.run(doctor(loaded.settings, os.environ, Path.cwd(), as_json=options.json, problems=wrong))
+    return asyncio.run(doctor(loaded.settings, os.environ, _here(), as_json=options.json, problems=wrong))
 
 
 def _config(options: argparse.Namespace) -> int:
     from services.edges.config import show  # noqa: PLC0415
     from services.edges.project_settings import load_here  # noqa: PLC0415
 
-    return show(load_here(Path.cwd()), as_json=options.json)
+    return show(load_here(_here()), as_json=options.json)
 
 
 def _health(options: argparse.Namespace) -> int:
@@ -325,7 +349,7 @@ def _settings() -> "Settings":
     """The settings of a command that is run here. What its project sets for itself is no mistake in its file."""
     from services.edges.project_settings import FOR_ITSELF  # noqa: PLC0415
 
-    return _loaded(Path.cwd(), unless=FOR_ITSELF).settings
+    return _loaded(_here(), unless=FOR_ITSELF).settings
 
 
 def _loaded(here: Path | None, unless: str = "") -> "Loaded":
@@ -339,22 +363,41 @@ def _loaded(here: Path | None, unless: str = "") -> "Loaded":
     return loaded
 
 
+def _here() -> Path:
+    """The folder that the command is run in. Raises `FileNotFoundError`."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            "the directory that you are in was deleted: change to one that is there, and run this again"
+        ) from None
+
+
 def _folder(options: argparse.Namespace) -> Path | None:
     """The folder whose project has a say, where a person asks for that: what a repository brings holds for no other."""
     if options.here is not None:
         return Path(options.here)
-    return Path.cwd() if options.project_limits else None
+    return _here() if options.project_limits else None
 
 
 def _failed(error: Exception) -> int:
     """Say what went wrong: in its own words, or where it is the system's, with the file that it is about."""
+    if isinstance(error, BrokenPipeError):  # of the output: one of the broker is `Unreachable`
+        pass_over()
+        return UNREAD
     if isinstance(error, OSError) and error.strerror:
-        what = f"{error.strerror[:1].lower()}{error.strerror[1:]}"
         where = f" ({str(error.filename)[:MOST_QUOTED]}): see that it can be read and written, or name another"
-        write_error(f"{what}{where if error.filename else ''}")
+        room = ": see that there is room for what is written" if error.errno == ENOSPC else ""
+        write_error(f"{_words(error)}{where if error.filename else room}")
     else:
         write_error(str(error))
     return 1
+
+
+def _words(error: OSError) -> str:
+    """What the system says of an error, as a part of a sentence."""
+    words = error.strerror or str(error)
+    return f"{words[:1].lower()}{words[1:]}"
 
 
 COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
