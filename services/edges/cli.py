@@ -5,13 +5,13 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from errno import ENAMETOOLONG
+from errno import ENAMETOOLONG, ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from services.edges.arguments import parser
 from services.edges.contradictions import contradiction
-from services.edges.terminal import spell_out, write, write_error
+from services.edges.terminal import have_streams, pass_over, spell_out, write, write_error
 from services.kit import rooms
 
 if TYPE_CHECKING:  # each command imports only what it needs
@@ -20,10 +20,34 @@ if TYPE_CHECKING:  # each command imports only what it needs
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status."""
+    have_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words and words[0] in rooms.ROOMS:
         return _room(words[0], words[1:])
     spell_out()
+    try:
+        return _printed(_command, words)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _printed(run: Callable[[Sequence[str]], int], words: Sequence[str]) -> int:
+    """Run a command, and have all that it prints written before its exit status says that it is done."""
+    try:
+        try:
+            return run(words)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        pass_over()
+        return UNREAD
+    except OSError as error:
+        pass_over()
+        write_error(f"what was to be printed could not be written ({_words(error)}): see that there is room for it")
+        return 1
+
+
+def _command(words: Sequence[str]) -> int:
     options = parser().parse_args(words)
     if strange := next(filter(_is_no_path, vars(options).values()), None):
         write_error(f"{str(strange)[:MOST_QUOTED]!a} can be the name of no file here: name another")
@@ -35,12 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return COMMANDS[options.command](options)
     except OSError as error:  # an `Unreachable` is one, and so is a file that cannot be read
         return _failed(error)
-    except KeyboardInterrupt:
-        return INTERRUPTED
 
 
 INTERRUPTED = 130
 """What shells expect of a command that Ctrl-C has ended."""
+UNREAD = 141
+"""What shells expect of a command whose output nobody reads any more."""
 MOST_QUOTED = 80
 """Characters of a wrong path that are repeated."""
 
@@ -339,6 +363,16 @@ def _loaded(here: Path | None, unless: str = "") -> "Loaded":
     return loaded
 
 
+def _here() -> Path:
+    """The folder that the command is run in. Raises `FileNotFoundError`."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            "the directory that you are in was deleted: change to one that is there, and run this again"
+        ) from None
+
+
 def _folder(options: argparse.Namespace) -> Path | None:
     """The folder whose project has a say, where a person asks for that: what a repository brings holds for no other."""
     if options.here is not None:
@@ -346,27 +380,24 @@ def _folder(options: argparse.Namespace) -> Path | None:
     return _here() if options.project_limits else None
 
 
-class NoFolder(OSError):
-    """The folder that a command is run in was removed meanwhile."""
-
-
-def _here() -> Path:
-    """The folder that a command is run in. Raises `NoFolder`."""
-    try:
-        return Path.cwd()
-    except FileNotFoundError as error:
-        raise NoFolder("the folder that this is run in is not there any more: go to another one") from error
-
-
 def _failed(error: Exception) -> int:
     """Say what went wrong: in its own words, or where it is the system's, with the file that it is about."""
+    if isinstance(error, BrokenPipeError):  # of the output: one of the broker is `Unreachable`
+        pass_over()
+        return UNREAD
     if isinstance(error, OSError) and error.strerror:
-        what = f"{error.strerror[:1].lower()}{error.strerror[1:]}"
         where = f" ({str(error.filename)[:MOST_QUOTED]}): see that it can be read and written, or name another"
-        write_error(f"{what}{where if error.filename else ''}")
+        room = ": see that there is room for what is written" if error.errno == ENOSPC else ""
+        write_error(f"{_words(error)}{where if error.filename else room}")
     else:
         write_error(str(error))
     return 1
+
+
+def _words(error: OSError) -> str:
+    """What the system says of an error, as a part of a sentence."""
+    words = error.strerror or str(error)
+    return f"{words[:1].lower()}{words[1:]}"
 
 
 COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {

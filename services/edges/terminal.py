@@ -12,6 +12,7 @@ import threading
 import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 
@@ -47,6 +48,32 @@ def _is_visible(character: str) -> bool:
         or character in _JOINERS
         or unicodedata.category(character) == "Zs"
     )
+
+
+def have_streams() -> None:
+    """Have standard streams also where whoever started this process has closed them, with nothing behind them.
+
+    Else what is printed would fail, and the next file that is opened would be in the place of a stream.
+    """
+    while (spare := os.open(os.devnull, os.O_RDWR)) <= STANDARD_ERROR:
+        pass
+    os.close(spare)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for all of the process
+
+
+STANDARD_ERROR = 2
+
+
+def pass_over() -> None:
+    """Print nothing from here on, nor what waits to be printed: nobody reads it, or the disk has no room.
+
+    Python would try once more when it ends.
+    """
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, sys.stdout.fileno())
+    os.close(nothing)
 
 
 def spell_out() -> None:

@@ -42,7 +42,7 @@ from services.indexer.writer_lock import WriterLock
 from services.kit.asks import AskHandler, Declined
 from services.kit.background import begin
 from services.kit.bus import Unreachable
-from services.kit.bus.holes import REMEDY, spoken, unreadable
+from services.kit.bus.holes import LOST, REMEDY, given_up, spoken, unreadable
 from services.kit.room import Kit
 
 AGAIN = 0.5
@@ -92,7 +92,7 @@ class Indexer:
         self.work: IndexWork | None = None
         self._failure = ""
         self._rows_made_anew = 0
-        self._holes = ""
+        self._holes: tuple[str, ...] = ()
         self._lock = WriterLock(kit.settings.data)
         kit.stack.callback(self._lock.close)
         self._handler = AskHandler(kit, IndexPositionAsk, self._position, lambda reason: IndexPosition(error=reason))
@@ -139,15 +139,18 @@ class Indexer:
         return IndexPosition(work.index.committed, failure=_first_line(work.projector.failure))
 
     async def _read_log(self) -> None:
-        """Read all of the log once, next to everything else: what cannot be read is reported as a failure."""
+        """Read all of the log once, next to everything else: what cannot be read, or is lost, is reported."""
         try:
-            found = await unreadable(self._kit.bus)
+            found, gone = await unreadable(self._kit.bus), await given_up(self._kit.bus)
         except Unreachable as error:
             self._kit.log.warning("the log was not read through", reason=str(error))
             return
         if found:
-            self._holes = f"the log has a hole, {spoken(found)} cannot be read; {REMEDY}"
+            self._holes += (f"the log has a hole, {spoken(found)} cannot be read; {REMEDY}",)
             self._kit.log.error("the log has a hole", positions=spoken(found), remedy=REMEDY)
+        if gone:
+            self._holes += (f"facts of the log are lost, {spoken(gone)}; {LOST}",)
+            self._kit.log.error("facts of the log are lost", positions=spoken(gone), remedy=LOST)
 
     async def _for_ever(self) -> None:
         """Work, once nobody else does; and on another index, when there is another model."""
@@ -175,9 +178,9 @@ class Indexer:
             patience = 2.0
 
 
-def _failures(failure: str, holes: str) -> list[str]:
+def _failures(failure: str, holes: Sequence[str]) -> list[str]:
     unwritten = [f"the index cannot be written: {_first_line(failure)}"] if failure else []
-    return [*unwritten, *([holes] if holes else [])]
+    return [*unwritten, *holes]
 
 
 def _first_line(failure: str) -> str:

@@ -122,3 +122,11 @@ def test_a_linked_address_is_refused_with_a_remedy(tmp_path: Path) -> None:
     answer = did("read an address", tmp_path / "broker.json")
     assert f"{tmp_path / 'broker.json'} is a link, and is not followed" in answer
     assert "Remove the link" in answer
+
+
+def test_a_file_of_another_name_is_not_emptied(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("theirs")
+    os.link(other, tmp_path / "file")
+    assert "see who put it there" in did("empty", tmp_path / "file")
+    assert "theirs" == other.read_text()

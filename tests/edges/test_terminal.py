@@ -137,7 +137,9 @@ def _writes(tree: ast.Module) -> bool:
         match node:
             case ast.Attribute(value=ast.Attribute(attr="stdout" | "stderr"), attr="write"):
                 return True
-            case ast.Call(func=ast.Name(id="print" | "Console")) | ast.Call(func=ast.Attribute(attr="Console")):
+            case ast.Call(func=ast.Name(id="print")):
+                return True
+            case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)) if name.endswith("Console"):
                 return True
     return False
 

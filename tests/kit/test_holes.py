@@ -1,7 +1,9 @@
 """A log of which the disk has changed a bit: it is found, and nothing is confirmed that would be lost with it."""
 
 import asyncio
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,8 @@ from schemas.events import SessionRenamed
 from schemas.streams import LOG
 from services.edges.launcher.broker import Broker
 from services.indexer.worker import Indexer
-from services.kit.bus import Appender, Bus, Unreachable
-from services.kit.bus.holes import unreadable
+from services.kit.bus import Appender, Bus, LogReader, Unreachable
+from services.kit.bus.holes import given_up, spoken, unreadable
 from services.settings import Embed, Settings
 from tests.helpers.broker_world import HARBOUR, connected, facts, opened, titles, wrapped
 from tests.helpers.waiting import until
@@ -77,6 +79,53 @@ async def test_a_hole_in_the_log_is_reported_by_a_room(broker: Broker, bus: Bus,
         await until(lambda: not indexer.health()["ok"])
         (failure,) = indexer.health()["failures"]  # type: ignore[misc] # a list of texts
     assert f"the log has a hole, position {lost} cannot be read" in failure
+    await after.close()
+
+
+def without_the_first(blocks: list[Path]) -> None:
+    blocks[0].unlink()
+
+
+def without_one_in_the_middle(blocks: list[Path]) -> None:
+    blocks[1].unlink()
+
+
+def with_zeros_in_the_middle(blocks: list[Path]) -> None:
+    content = bytearray(blocks[1].read_bytes())
+    content[4096:8192] = bytes(4096)
+    blocks[1].write_bytes(content)
+    blocks[1].with_name("index.db").unlink()  # or the broker looks at this block when it is read
+
+
+def with_a_cut_end(blocks: list[Path]) -> None:
+    os.truncate(blocks[-1], blocks[-1].stat().st_size - 100)
+
+
+@pytest.mark.parametrize(
+    "damage", [without_the_first, without_one_in_the_middle, with_zeros_in_the_middle, with_a_cut_end]
+)
+async def test_facts_that_the_broker_has_given_up_are_reported_by_a_room(
+    broker: Broker, bus: Bus, tmp_path: Path, damage: Callable[[list[Path]], None]
+) -> None:
+    long = "crane " * 30_000
+    for number in range(110):
+        await Appender(bus).append(wrapped([SessionRenamed(title=f"{number} {long}")]), {})
+    await bus.close()
+    broker.stop()
+    blocks = sorted(tmp_path.rglob("streams/LOG/msgs/*.blk"), key=lambda path: int(path.stem))  # noqa: ASYNC240
+    assert len(blocks) >= 3
+    damage(blocks)
+    await broker.start()
+    after = await connected(broker)
+    there = {record.envelope.seq async for record in LogReader(after).after(0, "log.>")}
+    gone = [seq for seq in range(1, 111) if seq not in there]
+    assert gone
+    assert tuple(gone) == await given_up(after)
+    async with opened(indexer := Indexer(), after, Settings(data=tmp_path / "data", embed=Embed(provider="off"))):
+        await until(lambda: not indexer.health()["ok"])
+        reported = str(indexer.health()["failures"])
+    assert f"facts of the log are lost, {spoken(tuple(gone))}" in reported
+    assert "put back" in reported
     await after.close()
 
 

@@ -7,6 +7,7 @@ import {
   constants,
   fchmodSync,
   fstatSync,
+  ftruncateSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -18,7 +19,7 @@ import {
 
 const OWNERS = 0o600;
 const OWNERS_FOLDER = 0o700;
-const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_TRUNC, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
 /** A folder that only its owner may enter. One that is open to others is corrected, unless a person has linked it. */
 export function makeFolder(path: string): void {
@@ -52,8 +53,18 @@ export function appendOwn(path: string, text: string): void {
   }
 }
 
-/** A descriptor of a file that is empty at first. Throws for a link, and for what is no file. */
-export const openEmpty = (path: string): number => opened(path, O_TRUNC);
+/** A descriptor of a file that is empty at first. Throws for a link, for what is no file, and for a file of two names. */
+export function openEmpty(path: string): number {
+  const file = opened(path, 0);
+  try {
+    if (fstatSync(file).nlink > 1) throw new Error(`${path} is a file of another name, too: ${REMEDY}`);
+    ftruncateSync(file); // not before it is known what it is: its content is nobody's to lose
+    return file;
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+}
 
 /** Put a text in the place of the file, all of it or nothing; `draft` is next to it meanwhile. */
 export function writeOwn(path: string, text: string | Uint8Array, draft = `${path}.draft`): void {
@@ -85,4 +96,5 @@ function opened(path: string, flags: number): number {
   }
 }
 
-const notAFile = (path: string) => new Error(`${path} is no file: see who put it there, and remove it`);
+const REMEDY = "see who put it there, and remove it";
+const notAFile = (path: string) => new Error(`${path} is no file: ${REMEDY}`);

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from schemas.subjects import token
+from schemas.subjects import BadSubject, identifier, token
 from services.domain.erasure.secret import Masks, masked
 from services.kit.bus import Unreachable
 from services.kit.duck import DuckError, open_to_read
@@ -24,6 +24,8 @@ PROGRAMS = ("adapters", "models")
 """What comes from outside, and contains no text of anybody here."""
 SPOOLS = frozenset({".jsonl"})
 """What files of spools end with."""
+RECORDS = "sessions"
+"""The folder in which a plugin has a file for each session, named by it."""
 PRESERVED_FILE = "log-breaks.json"
 PIECE = 1024 * 1024
 MEMORY = "512MB"
@@ -49,23 +51,42 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def mask_file(path: Path, masks: Masks) -> None:
-    """Mask a file in place. One that has nothing of it is not written."""
+    """Mask a file in place, and the name that it has from a session. One that has nothing of it is not written."""
     data = path.read_bytes()
     clean = masked(data, masks)
     if clean != data:
         write_whole(path, clean, durable=True)
+    if path.parent.name == RECORDS and (name := os.fsdecode(masked(os.fsencode(path.name), masks))) != path.name:
+        path.replace(path.with_name(name))
 
 
 def files_with(data: Path, masks: Masks) -> list[Path]:
     """Every file below the data directory and of the plugins that holds a spelling of it, in its bytes."""
-    return [path for path in (*_files(data), *_files(spools())) if holds(path, masks)]
+    found = {path for path in (*_files(data), *_files(spools())) if holds(path, masks)}
+    return sorted({*found, *_named(data, masks), *_named(spools(), masks)})
+
+
+def _named(top: Path, masks: Masks) -> Iterator[Path]:
+    """Files and folders below a folder that have it in their names."""
+    names = (Path(at) / name for at, folders, files in os.walk(top) for name in (*folders, *files))
+    return (path for path in names if is_named(path, masks))
+
+
+def is_named(path: Path, masks: Masks) -> bool:
+    """Whether the name of a file has it: as it is, or as the token that is made of a name."""
+    written = os.fsencode(path.name)
+    try:
+        meant = identifier(path.name.partition(".")[0]).encode()
+    except BadSubject:
+        meant = b""
+    return any(one in written or one in meant for one in masks)
 
 
 def holds(path: Path, masks: Masks) -> bool:
     """Whether a spelling is in the bytes of a file, or in its name."""
     if not masks:
         return False
-    if any(one in os.fsencode(path.name) for one in masks):
+    if is_named(path, masks):
         return True
     overlap, tail = max(map(len, masks)) - 1, b""
     try:
@@ -180,8 +201,15 @@ def drop_made_of_log(data: Path) -> None:
 
 
 async def mirrors_with(data: Path, masks: Masks) -> list[Path]:
-    """Mirrors of remotes that hold it in a commit, a tag or the name of a file; one that git cannot read counts."""
-    return [path for path in sorted((data / "mirrors").glob("*.git")) if await _is_in_history(path, masks)]
+    """Mirrors of remotes that have it in their names, a commit, a tag or the name of a file.
+
+    One that git cannot read counts.
+    """
+    return [
+        path
+        for path in sorted((data / "mirrors").glob("*.git"))
+        if is_named(path, masks) or await _is_in_history(path, masks)
+    ]
 
 
 async def _is_in_history(mirror: Path, masks: Masks) -> bool:
@@ -210,7 +238,9 @@ def links(data: Path) -> list[Path]:
 
 
 def drop_mirror(mirror: Path) -> None:
+    """Delete a mirror, and the lock that is named like it."""
     shutil.rmtree(mirror, ignore_errors=True)
+    mirror.with_suffix(".lock").unlink(missing_ok=True)
 
 
 def refuse_foreign(data: Path) -> None:

@@ -66,6 +66,8 @@ class Overview(msgspec.Struct, frozen=True):
     """The process that runs it, where that is on this machine."""
     not_allowed: str = ""
     """Why the streams are not listed, where this user may not look at them."""
+    unread: tuple[str, ...] = ()
+    """What of the above the responder could not read, and why."""
 
 
 async def show(settings: Settings, *, as_json: bool) -> int:
@@ -103,8 +105,9 @@ async def look(settings: Settings) -> Overview:
             log=log,
             dead=dead,
             responder=responder,
-            history=history,
-            dreams=dreams,
+            history=history.runs,
+            dreams=dreams.runs,
+            unread=_unread(responder, history, dreams),
             installation=current(settings.data),
             not_allowed=streams.not_allowed,
         )
@@ -153,22 +156,28 @@ async def _responder(bus: Bus) -> Status | None:
         return None
 
 
-async def _history(bus: Bus) -> tuple[HistoryRun, ...]:
+async def _history(bus: Bus) -> HistoryRuns:
     """The newest run of each session, where it is open or has failed."""
     try:
         reply = await bus.request(ask(HistoryRunsAsk.NAME), encode(HistoryRunsAsk()), ANSWER)
-    except Unreachable:
-        return ()
-    return msgspec.json.decode(reply, type=HistoryRuns).runs
+    except Unreachable as error:
+        return HistoryRuns(error=str(error))
+    return msgspec.json.decode(reply, type=HistoryRuns)
 
 
-async def _dreams(bus: Bus) -> tuple[DreamRunReport, ...]:
+async def _dreams(bus: Bus) -> DreamReport:
     """The newest run of the dreamer on each project."""
     try:
         reply = await bus.request(ask(DreamsAsk.NAME), encode(DreamsAsk(limit=LISTED_RUNS, newest=True)), ANSWER)
-    except Unreachable:
-        return ()
-    return msgspec.json.decode(reply, type=DreamReport).runs
+    except Unreachable as error:
+        return DreamReport(error=str(error))
+    return msgspec.json.decode(reply, type=DreamReport)
+
+
+def _unread(status: Status | None, history: HistoryRuns, dreams: DreamReport) -> tuple[str, ...]:
+    """What the responder answered with an error; where it does not answer at all, that is enough."""
+    errors = (("runs that compress history", history.error), ("runs of the dreamer", dreams.error))
+    return tuple(f"{what}: {error}" for what, error in errors if error and status is not None)
 
 
 def _progress(run: HistoryRun) -> str:
@@ -277,6 +286,8 @@ def _lines(overview: Overview) -> Iterator[str]:
     yield from _skipped(overview.responder)
     yield from _unfolded(overview)
     yield from _unwell(overview)
+    for one in overview.unread:
+        yield f"unread    {one}; run this again, and if it stays so, see the log lines of the responder"
     for run in overview.history:
         yield f"history   {_progress(run)}"
     for dream in overview.dreams:

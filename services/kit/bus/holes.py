@@ -34,6 +34,11 @@ REMEDY = (
     "docs/operating.md says how"
 )
 
+LOST = (
+    "the disk has changed or lost a file of the broker, so that it has given them up; where they are needed, put back "
+    "the copy that you have of before: docs/operating.md says how"
+)
+
 
 async def newest_unreadable(bus: Bus, known: Path | None) -> tuple[int, ...]:
     """The positions of the newest block that the log counts and that cannot be read. Raises `Unreachable`.
@@ -99,11 +104,7 @@ async def unreadable(bus: Bus, *, newest_only: bool = False) -> tuple[int, ...]:
     What the broker has given up before is not among them: that is lost, and nothing that is written now is.
     """
     try:
-        reply = await bus.client.request(f"$JS.API.STREAM.INFO.{LOG.name}", b'{"deleted_details":true}', timeout=WAIT)
-        info = msgspec.json.decode(reply.data, type=_Info)
-        if info.error is not None:
-            raise Unreachable(f"the log could not be read back: {info.error.description}")
-        state = info.state
+        state = await _state(bus)
         start = max(1, state.first_seq)
         if newest_only and state.messages:
             start = max(start, state.last_seq + 1 - ceil(SPARE * BLOCK * state.messages / max(1, state.bytes)))
@@ -114,6 +115,26 @@ async def unreadable(bus: Bus, *, newest_only: bool = False) -> tuple[int, ...]:
     except (NatsError, TimeoutError) as error:
         raise Unreachable(f"the log could not be read back: {str(error) or type(error).__name__}") from error
     return missing
+
+
+async def given_up(bus: Bus) -> tuple[int, ...]:
+    """The positions that the log once had, and that the broker counts no more: those facts are lost.
+
+    Nobody may delete a fact, so that only a damaged disk leaves such positions. Raises `Unreachable`.
+    """
+    try:
+        state = await _state(bus)
+    except (NatsError, TimeoutError) as error:
+        raise Unreachable(f"the log could not be read back: {str(error) or type(error).__name__}") from error
+    return (*range(1, max(1, state.first_seq)), *(state.deleted or ()))
+
+
+async def _state(bus: Bus) -> _StreamState:
+    reply = await bus.client.request(f"$JS.API.STREAM.INFO.{LOG.name}", b'{"deleted_details":true}', timeout=WAIT)
+    info = msgspec.json.decode(reply.data, type=_Info)
+    if info.error is not None:
+        raise Unreachable(f"the log could not be read back: {info.error.description}")
+    return info.state
 
 
 async def _is_there(bus: Bus, seq: int) -> bool:

@@ -9,7 +9,11 @@ import msgspec
 import pytest
 from pydantic import SecretStr
 
+from schemas.asks import Status, StatusAsk
+from schemas.codec import encode
 from schemas.events import Event, HistoryAdvanced, HistoryFailed, HistoryRequested
+from schemas.subjects import ask
+from schemas.view_asks import DreamReport, DreamsAsk, HistoryRuns, HistoryRunsAsk
 from services.edges.launcher.broker import Broker
 from services.edges.launcher.status import Overview, is_well, look, show
 from services.kit.bus import Bus
@@ -17,7 +21,7 @@ from services.responder.worker import Responder
 from services.settings import Nats, Settings
 from tests.helpers.broker_world import opened, quick_settings
 from tests.helpers.compressed_sessions import append
-from tests.helpers.waiting import until
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
 
@@ -28,8 +32,11 @@ DONE = HistoryAdvanced(run="r", generation=0, first=11, last=40)
 
 
 @pytest.fixture
-async def settings(broker: Broker, bus: Bus, tmp_path: Path) -> AsyncIterator[Settings]:
-    """The settings of an operator, beside a responder that answers."""
+async def settings(
+    broker: Broker, bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Settings]:
+    """The settings of an operator, beside a responder that answers, however busy the machine is."""
+    monkeypatch.setattr("services.edges.launcher.status.ANSWER", PATIENCE)
     interval = sys.getswitchinterval()
     endpoint = broker.endpoint
     nats = Nats(url=endpoint.url, user=endpoint.user, password=SecretStr(endpoint.password))
@@ -71,3 +78,25 @@ async def test_a_run_that_is_done_is_told_no_more(
     assert () == (await overview(bus, settings, REQUESTED, ADVANCED, DONE)).history
     await show(settings, as_json=True)
     assert () == msgspec.json.decode(capsys.readouterr().out, type=Overview).history
+
+
+async def test_what_the_responder_cannot_read_is_named(
+    broker: Broker, bus: Bus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replies = {
+        ask(StatusAsk.NAME): Status(log_head=1, read_through=1, committed_through=1, hot_sessions=0, file="views"),
+        ask(HistoryRunsAsk.NAME): HistoryRuns(error="the views are being built"),
+        ask(DreamsAsk.NAME): DreamReport(error="the views cannot be read"),
+    }
+
+    async def answer(subject: str, _: bytes) -> bytes:
+        return encode(replies[subject])
+
+    for subject in replies:
+        await bus.serve(subject, "responder", answer)
+    endpoint = broker.endpoint
+    nats = Nats(url=endpoint.url, user=endpoint.user, password=SecretStr(endpoint.password))
+    await show(Settings(data=tmp_path, nats=nats), as_json=False)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "unread runs that compress history: the views are being built; run this again" in printed
+    assert "unread runs of the dreamer: the views cannot be read; run this again" in printed
