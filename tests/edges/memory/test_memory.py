@@ -53,6 +53,7 @@ from services.kit.bus import Bus, connection
 from services.kit.endpoint import read, write
 from services.settings import Nats, Settings
 from tests.helpers.broker_world import facts, opened, quick_settings
+from tests.helpers.surroundings import surroundings
 from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.broker
@@ -414,7 +415,7 @@ async def test_ctrl_c_at_a_question_ends_the_review_at_once(stub: Stub, settings
     reading, typing = os.pipe()  # nobody types anything, and the input does not end
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "services.edges.cli", "memory", "review", "--project", "harbour"),
-        env={**os.environ, "ANNALS_NATS__URL": settings.nats.url, "ANNALS_DATA": str(tmp_path)},
+        env={**surroundings(tmp_path), "ANNALS_NATS__URL": settings.nats.url, "ANNALS_DATA": str(tmp_path)},
         stdin=reading,
         stdout=PIPE,
         stderr=PIPE,
