@@ -1,5 +1,6 @@
 """Fixtures that need the world: a real broker, a whole installation, recordings of other projects."""
 
+import asyncio
 import gc
 import os
 import socket
@@ -21,7 +22,8 @@ from services.settings import Http, Logs, Settings, Views
 from tests.helpers import recordings
 from tests.helpers.accounts import MAX_PAYLOAD, Accounts
 from tests.helpers.examples import use_profile
-from tests.helpers.shared_rooms import Shared
+from tests.helpers.rewriting import rewrite_share
+from tests.helpers.shared_rooms import Shared, loaded
 from tests.helpers.surroundings import SETTINGS
 
 WITHOUT_SEARCH = tuple(room for room in ROOMS if room not in {"commit_indexer", "embedder", "indexer", "searcher"})
@@ -37,6 +39,11 @@ def pytest_configure(config: pytest.Config) -> None:
     use_profile()
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", default=None):
         gc.disable()  # while thousands of tests are collected: to look through them again and again took half the time
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    rewrite_share(session.config, Path(__file__).parent)
 
 
 def pytest_collection_finish() -> None:
@@ -141,7 +148,10 @@ async def running_installation(
     views = Views(copy_every=0, sql_timeout=60)  # who asks in SQL always sees what is there
     http = Http(unanswered_after=0)  # rooms that a test stops stay so, and one on a busy machine is not ended
     settings = replace(Settings(data=data, logs=Logs(level="warning"), views=views, http=http), **changes)
-    begun_by = Shared() if sys.platform == "linux" else None
+    begun_by = None
+    if sys.platform == "linux":
+        await asyncio.to_thread(loaded)  # which takes seconds, and a connection to the broker would not wait that long
+        begun_by = Shared()
     async with Installation(settings, rooms, begun_by=begun_by).running() as installation:
         yield installation
 

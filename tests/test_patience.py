@@ -67,12 +67,15 @@ def short_waits(tree: ast.Module) -> Iterator[tuple[str, str]]:
             yield function, ast.unparse(node).splitlines()[0]
 
 
-def _within(node: ast.AST, function: str = "") -> Iterator[tuple[str, ast.AST]]:
+def _within(root: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """All nodes, each with the innermost function that it stands in."""
-    for child in ast.iter_child_nodes(node):
-        inner = child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else function
-        yield inner, child
-        yield from _within(child, inner)
+    left = [(root, "")]
+    while left:
+        node, function = left.pop()
+        for child in ast.iter_child_nodes(node):
+            inner = child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else function
+            yield inner, child
+            left.append((child, inner))
 
 
 def _bounds(node: ast.AST) -> Iterator[ast.expr]:

@@ -1,6 +1,7 @@
 """The arguments of the command `annals`."""
 
 import argparse
+from functools import cache
 from pathlib import Path
 
 from services.edges.argument_types import CommandParser, model_choice, seconds, whole_number
@@ -18,8 +19,9 @@ from services.kit import rooms
 ARMS = ("full", "bm25", "dense", "rrf", "minmax")
 
 
+@cache
 def parser() -> argparse.ArgumentParser:
-    """Everything that can be asked for, each command by its name."""
+    """Everything that can be asked for, each command by its name. It is made once in a process."""
     about = "The shared memory of a team's coding agents."
     whole: argparse.ArgumentParser = CommandParser(prog="annals", description=about)
     commands = whole.add_subparsers(required=True, metavar="COMMAND", dest="command")

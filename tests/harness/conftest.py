@@ -6,11 +6,9 @@ import pytest
 import pytest_asyncio
 
 from tests.harness import scenarios
-from tests.harness.isolation import Family
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider
 from tests.harness.provider.content import Format
-from tests.harness.wires import OneAtATime
 
 FORMATS: tuple[Format, ...] = ("openai", "anthropic")
 
@@ -28,12 +26,7 @@ async def provider() -> AsyncIterator[Provider]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def plain(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OneAtATime[OpenCode]]:
-    """OpenCode without any plugin, on the models of one family."""
-
-    def begin(family: Family) -> OpenCode:
-        root = tmp_path_factory.mktemp(family.provider)
-        return OpenCode(root, provider.url, family=family, config=scenarios.CONFIG)
-
-    async with OneAtATime(begin) as running:
+async def plain(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OpenCode]:
+    """OpenCode without any plugin."""
+    async with OpenCode(tmp_path_factory.mktemp("plain"), provider.url, config=scenarios.CONFIG) as running:
         yield running

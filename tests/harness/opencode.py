@@ -66,6 +66,11 @@ class OpenCode(Api):
         assert self._process is not None
         return self._process.pid
 
+    def use(self, family: Family) -> None:
+        """Have what is said from now on go to the models of this family."""
+        self.family = family
+        self._model = family.main
+
     def path(self, name: str) -> str:
         """A file of the workspace as tools name it."""
         return str(self.workspace / name)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
 
 import pytest
 import pytest_asyncio
@@ -14,7 +13,7 @@ from tests.harness.isolation import ANTHROPIC, Family
 from tests.harness.provider import Provider
 from tests.harness.scenarios import Scenario
 from tests.harness.test_plain import OWN_BREAKS, breaks
-from tests.harness.wires import OneAtATime, wired
+from tests.harness.wires import wired
 
 pytestmark = [pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
 
@@ -24,24 +23,18 @@ THOUGHT = r'message 1 of 7 changed: .*"thinking"'
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def harnesses(
-    provider: Provider, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[OneAtATime[Connected]]:
-    """OpenCode with Annals, on the models of one family. It compacts, as some of the scenarios do."""
-
-    def begin(family: Family) -> AbstractAsyncContextManager[Connected]:
-        root = tmp_path_factory.mktemp(family.provider)
-        return connected(root, running_installation, provider, family, compaction="assist")
-
-    async with OneAtATime(begin) as running:
-        yield running
+async def running(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Connected]:
+    """OpenCode with Annals. It compacts, as some of the scenarios do."""
+    root = tmp_path_factory.mktemp("connected")
+    async with connected(root, running_installation, provider, compaction="assist") as all_of_it:
+        yield all_of_it
 
 
 @pytest.mark.parametrize(("wire", "scenario"), wired(PLAYED, first=1, everywhere=[scenarios.planning]))
 async def test_breaks_no_prefix_that_the_harness_does_not_break_itself(
-    harnesses: OneAtATime[Connected], wire: Family, scenario: Scenario
+    running: Connected, wire: Family, scenario: Scenario
 ) -> None:
-    running = await harnesses.on(wire)
+    running.oc.use(wire)
     sessions = await scenario(running.oc, running.provider)
 
     found = [reason for session in sessions for reason in breaks(running.provider.of(session))]

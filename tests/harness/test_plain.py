@@ -14,7 +14,7 @@ from tests.harness.isolation import Family
 from tests.harness.opencode import OpenCode
 from tests.harness.provider import Provider, Request, prefix_break
 from tests.harness.scenarios import Scenario
-from tests.harness.wires import WIRES, OneAtATime, wired
+from tests.harness.wires import WIRES, wired
 
 pytestmark = [pytest.mark.soak, pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
 
@@ -44,9 +44,10 @@ def breaks(requests: Sequence[Request]) -> list[str]:
 
 @pytest.mark.parametrize(("wire", "scenario"), wired(scenarios.APART, first=0))
 async def test_the_harness_is_accepted_and_breaks_its_prefix_only_where_it_is_known_to(
-    plain: OneAtATime[OpenCode], provider: Provider, wire: Family, scenario: Scenario
+    plain: OpenCode, provider: Provider, wire: Family, scenario: Scenario
 ) -> None:
-    sessions = await scenario(await plain.on(wire), provider)
+    plain.use(wire)
+    sessions = await scenario(plain, provider)
     found = [reason for session in sessions for reason in breaks(provider.of(session))]
     expected = OWN_BREAKS.get(scenario.__name__, ())
     assert [] == provider.faults
@@ -57,10 +58,9 @@ async def test_the_harness_is_accepted_and_breaks_its_prefix_only_where_it_is_kn
 
 
 @pytest.mark.parametrize("wire", WIRES, ids=lambda family: family.format)
-async def test_a_continued_session_is_read_from_the_cache(
-    plain: OneAtATime[OpenCode], provider: Provider, wire: Family
-) -> None:
-    for session in await scenarios.two_at_once(await plain.on(wire), provider):
+async def test_a_continued_session_is_read_from_the_cache(plain: OpenCode, provider: Provider, wire: Family) -> None:
+    plain.use(wire)
+    for session in await scenarios.two_at_once(plain, provider):
         _, *later = provider.of(session)
         for before, after in pairwise(later):
             assert after.usage.cached >= 0.8 * before.usage.prompt

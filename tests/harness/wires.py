@@ -1,8 +1,6 @@
 """What is played on which wire."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import Generic, TypeVar
+from collections.abc import Sequence
 
 import pytest
 
@@ -11,26 +9,6 @@ from tests.harness.scenarios import Scenario
 from tests.helpers.examples import soak
 
 WIRES = (OPENAI, ANTHROPIC)
-T = TypeVar("T")
-
-
-class OneAtATime(AsyncExitStack, Generic[T]):
-    """What runs for the tests of one wire after another: begun at the first of them, ended at the next wire's.
-
-    A fixture with the wire as its parameter would be begun for each test that has another parameter, too.
-    """
-
-    def __init__(self, begin: Callable[[Family], AbstractAsyncContextManager[T]]) -> None:
-        super().__init__()
-        self._begin = begin
-        self._running: tuple[Family, T] | None = None
-
-    async def on(self, wire: Family) -> T:
-        if self._running is None or self._running[0] is not wire:
-            self._running = None
-            await self.aclose()
-            self._running = wire, await self.enter_async_context(self._begin(wire))
-        return self._running[1]
 
 
 def played_on(wire: Family) -> list[object]:
@@ -51,6 +29,6 @@ def wired(played: Sequence[Scenario], first: int, everywhere: Sequence[Scenario]
             id=f"{scenario.__name__}-{wire.format}",
             marks=soak(unless=scenario in everywhere or wire is WIRES[(place + first) % len(WIRES)]),
         )
-        for wire in WIRES  # one harness after the other: each is started once
+        for wire in WIRES
         for place, scenario in enumerate(played)
     ]

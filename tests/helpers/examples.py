@@ -1,4 +1,4 @@
-"""How much a test tries: a quarter of its examples, a twentieth before a commit, all in `make soak`."""
+"""How much a test tries: a sixth of its examples, a twentieth before a commit, all in `make soak`."""
 
 import os
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ def soak(*, unless: bool) -> Sequence[pytest.MarkDecorator]:
 def examples(most: int) -> int:
     if os.environ.get(THOROUGH):
         return most
-    return max(FEWEST, most // (20 if os.environ.get(QUICK) else 4))
+    return max(FEWEST, most // (20 if os.environ.get(QUICK) else 6))
 
 
 def use_profile() -> None:

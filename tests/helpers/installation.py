@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from schemas.asks import StatusAsk
 from schemas.codec import encode
@@ -173,10 +174,15 @@ async def play_all(
     return await play(bus, transcripts, options or ReplayOptions(paths=()), watch or (lambda _: None))
 
 
-def recorded(*names: str) -> list[Transcript]:
-    """The sessions that come along with the tests."""
-    found = [transcript for name in names for transcript in read(SHIPPED / f"{name}.json.gz")]
+def recorded(*names: str, most: int | None = None) -> list[Transcript]:
+    """The sessions that come along with the tests; of each the first messages, where so many are named."""
+    found = [beginning(one, most) for name in names for one in read(SHIPPED / f"{name}.json.gz")]
     return [one for one in found if any(message.role == "assistant" for message in one.messages[1:])]
+
+
+def beginning(transcript: Transcript, most: int | None) -> Transcript:
+    """The first messages of a session, for what does not need all of them."""
+    return replace(transcript, messages=transcript.messages[:most])
 
 
 def prefix_changes(sessions: Sequence[PlayedSession]) -> list[str]:

@@ -35,6 +35,8 @@ from tests.helpers.installation import (
 
 pytestmark = [pytest.mark.house, pytest.mark.broker]
 
+MESSAGES = 64
+"""Of the recorded session, which is twice as long, where a room falls at a certain step: it works again behind that."""
 DEADLINE_MS = 250
 STOPPED_AT, GOES_ON_AT = 20, 25
 PATIENT_MS = 2000
@@ -166,7 +168,7 @@ async def test_a_responder_that_is_too_slow_costs_nothing_but_its_edits(
     installation: InstallationFactory, tmp_path: Path
 ) -> None:
     """The client goes on with the plan it holds; when the responder is back, the prefix is still the same."""
-    transcripts = recorded("openai")
+    transcripts = recorded("openai", most=MESSAGES)
     async with installation(tmp_path) as running:
         bus = await connect(running)
         pid = running.status["responder"].pid
@@ -212,7 +214,9 @@ async def test_steps_that_were_lost_on_their_way_change_no_prefix(
             if seen == 30:
                 losing.add(asyncio.ensure_future(lose()))
 
-        sessions = await play_all(bus, recorded("openai"), ReplayOptions(paths=(), deadline_ms=DEADLINE_MS), watch)
+        sessions = await play_all(
+            bus, recorded("openai", most=MESSAGES), ReplayOptions(paths=(), deadline_ms=DEADLINE_MS), watch
+        )
         await asyncio.gather(*losing)
         await settle(bus)
         log = await facts(bus)

@@ -1,6 +1,8 @@
-"""The demonstration, on a recorded session."""
+"""The demonstration, on the beginning of a recorded session."""
 
 import asyncio
+import gzip
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,6 +22,17 @@ from tests.helpers.recordings import SHIPPED
 
 pytestmark = [pytest.mark.house, pytest.mark.broker]
 
+MESSAGES = 24
+"""Enough for edits to be in force."""
+
+
+def shortened(recording: Path, folder: Path) -> Path:
+    """A session as OpenCode exports it, without its end and its sub-agents."""
+    exported = json.loads(gzip.decompress(recording.read_bytes()))
+    path = folder / "shortened.json"
+    path.write_text(json.dumps({**exported, "messages": exported["messages"][:MESSAGES], "children": []}))
+    return path
+
 
 async def test_it_plays_tells_and_draws_without_the_broker_and_the_models_of_the_settings(
     installation: InstallationFactory,
@@ -36,7 +49,7 @@ async def test_it_plays_tells_and_draws_without_the_broker_and_the_models_of_the
         async with borrowed_installation(replace(settings, nats=nats)) as bus:
             yield bus
 
-    monkeypatch.setattr(demo, "RECORDING", str(SHIPPED / "openai.json.gz"))
+    monkeypatch.setattr(demo, "RECORDING", str(shortened(SHIPPED / "openai.json.gz", tmp_path)))
     monkeypatch.setattr(demo, "borrowed_installation", borrowed)
     async with installation(tmp_path / "data") as running:
         await (await connect(running)).close()

@@ -14,6 +14,7 @@ from services.edges.client.transcript import Transcript
 from tests.bench.side.recordings import shipped
 from tests.conftest import InstallationFactory
 from tests.helpers.installation import (
+    beginning,
     connect,
     facts,
     log_and_views,
@@ -83,8 +84,8 @@ async def test_a_replay_that_waits_makes_no_call_before_its_history_and_is_the_s
     installation: InstallationFactory, tmp_path: Path
 ) -> None:
     longest = shipped()[0]
-    transcript = replace(longest, messages=longest.messages[:50])
-    options = ReplayOptions(paths=(), limit=20_000)
+    transcript = beginning(longest, 32)
+    options = ReplayOptions(paths=(), limit=16_000)
     async with installation(tmp_path) as running:
         bus = await connect(running)
         runs = await asyncio.gather(

@@ -53,6 +53,7 @@ from services.kit.bus import Bus, connection
 from services.kit.endpoint import read, write
 from services.settings import Nats, Settings
 from tests.helpers.broker_world import facts, opened, quick_settings
+from tests.helpers.surroundings import surroundings
 from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.broker
@@ -409,16 +410,12 @@ async def test_a_review_ends_with_its_input_and_says_what_was_refused(
     assert "Nothing waits for a decision.\n" == (await run("review")).out
 
 
-def _without_settings() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("ANNALS_")}
-
-
 async def test_ctrl_c_at_a_question_ends_the_review_at_once(stub: Stub, settings: Settings, tmp_path: Path) -> None:
     stub.replies["review"] = WAITING
     reading, typing = os.pipe()  # nobody types anything, and the input does not end
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "services.edges.cli", "memory", "review", "--project", "harbour"),
-        env={**_without_settings(), "ANNALS_NATS__URL": settings.nats.url, "ANNALS_DATA": str(tmp_path)},
+        env={**surroundings(tmp_path), "ANNALS_NATS__URL": settings.nats.url, "ANNALS_DATA": str(tmp_path)},
         stdin=reading,
         stdout=PIPE,
         stderr=PIPE,
