@@ -50,7 +50,7 @@ def decode_envelope(data: bytes) -> Envelope:
 
 
 def decode_inbound(data: bytes) -> Inbound:
-    """What a harness said, if this release can read it. Half characters in it are replaced."""
+    """Decode a harness's message, if this release can read it. Unpaired surrogates in it are replaced."""
     try:
         inbound = _decoded(data)
     except _UNREADABLE as error:

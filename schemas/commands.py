@@ -277,7 +277,7 @@ class NoteDismiss(Command, frozen=True):
 
 
 class PolicySet(Command, frozen=True):
-    """A person says what is done with candidates of one trust: `applied`, `held` or `refused`."""
+    """A person sets what is done with candidates of one trust: `applied`, `held` or `refused`."""
 
     TYPE: ClassVar[str] = "policy.set"
 

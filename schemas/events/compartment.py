@@ -47,7 +47,7 @@ class CompartmentSealed(Event, frozen=True):
     fingerprint: str = ""
     """Of the messages as they were read."""
     copied: int = 0
-    """Where the log tells of the compartment that it is a copy of, in the session's origin; 0: it is none."""
+    """For a copy: the log position of the original compartment, in the session's origin; 0: it is no copy."""
 
 
 class CompartmentRescored(Event, frozen=True):

@@ -54,7 +54,7 @@ class MemoryProposed(Event, frozen=True):
 
 
 class MemoryJudged(Event, frozen=True):
-    """What became of a candidate, and why. It stands beside the fact that it led to, in one decision."""
+    """What became of a candidate, and why. It is written together with the fact that it led to, in one decision."""
 
     TYPE: ClassVar[str] = "memory.judged"
 

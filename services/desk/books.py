@@ -95,7 +95,7 @@ class Books:
     async def take_in(
         self, project: str, decide: Callable[[Book, BookContext], Decision], *, cause: str, at: datetime, session: str
     ) -> None:
-        """Decide what the desk has found itself, once for each `cause`. Where no memory is kept nothing is decided."""
+        """Decide what the desk has found itself, once for each `cause`. Without a memory nothing is decided."""
         if not await self.remembers(project):
             return
         head = await self._first_heads.of(Address(project, session))

@@ -1,4 +1,4 @@
-"""What the desk decides on a command, and what holds at the moment that it comes, beside the log."""
+"""What the desk decides on a command, and the circumstances of the command that are not in the log."""
 
 from datetime import UTC, datetime
 

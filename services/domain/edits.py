@@ -53,7 +53,7 @@ class ServedPart(msgspec.Struct, frozen=True):
     output: str = ""
     signed: bool = False
     attachments: tuple[Attachment, ...] | msgspec.UnsetType = msgspec.UNSET
-    """What stands beside the output; unset where there is nothing."""
+    """Attachments of the output; unset where there are none."""
 
 
 class ServedMessage(msgspec.Struct, frozen=True):

@@ -54,7 +54,7 @@ class Limits(msgspec.Struct, frozen=True):
     context_limits: Mapping[str, int] = {}
     """Per model, its context window in tokens, where a person knows better than the harness."""
     output_reserves: Mapping[str, int] = {}
-    """Per model, tokens kept free for an answer; without, the model's output limit, at most a quarter of the window."""
+    """Per model, tokens reserved for an answer; without, the model's output limit, at most a quarter of the window."""
     clear_reasoning_age: Annotated[int, Meta(ge=10, extra={"project": "higher"})] = 50
     """Tags behind the newest one from which on a message's reasoning is left out at a rebase."""
     auto_drop_tool_age: Annotated[int, Meta(ge=0)] = 0
@@ -154,7 +154,7 @@ class Commits(msgspec.Struct, frozen=True):
     """Whether the repository that a harness works in is read where it lies on this machine. A team's service, to which
     harnesses on other machines report, reads `remotes` only."""
     remotes: Mapping[str, str] = {}
-    """Per project, an address of which a mirror without files is kept: `https:`, `ssh:`, `git:`, `file:` or
+    """Per project, the address of a remote that is mirrored without its files: `https:`, `ssh:`, `git:`, `file:` or
     `user@host:path`."""
     since_days: Annotated[int, Meta(ge=0)] = 365
     """How old commits may be where a repository is read for the first time; 0: any age. Later on all new ones are."""

@@ -36,5 +36,5 @@ def protected(conversation: Conversation, count: int, *, behind: int = 0) -> fro
 
 
 def protected_sentence(tags: str, count: int) -> str:
-    """What an agent is told of tags that it has asked to drop and that are protected: this rule, in one sentence."""
+    """The answer to an agent that has asked to drop tags that are protected: this rule, in one sentence."""
     return f"Queued, and kept while among the newest {count} and there is room for it: {tags}."

@@ -29,7 +29,7 @@ MOST_AROUND = 64 * 1024
 
 
 class RemoteFailure(RuntimeError):
-    """The model has not answered as it should; `status` is how a person is told, the message why."""
+    """The model has not answered as it should; a person sees `status`, and the message is the reason."""
 
     def __init__(self, status: str, reason: str) -> None:
         super().__init__(reason)

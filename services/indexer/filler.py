@@ -21,7 +21,7 @@ from services.kit.vectors import VectorsError, among
 ROWS, TEXTS = 64, 16
 """What is filled at once, and what is asked for at once."""
 REMEMBERED = 512
-"""Texts whose vectors are kept at hand: what stands beside a message changes, and its own text does not."""
+"""Texts whose vectors are cached: the neighbours of a message change, and its own text does not."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 LOOK = 0.1
 MOST_PUT_OFF = 10.0

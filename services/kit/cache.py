@@ -83,7 +83,7 @@ class Entry(Generic[S]):
         """The newest position that was fed while the entry was being loaded: the load goes on until it has that."""
         self.lock = asyncio.Lock()
         self.deciding = asyncio.Lock()
-        """Held by who decides on this state until its facts are in the log."""
+        """The lock of a decision on this state, until its facts are in the log."""
         self.waiting: deque[Any] = deque()
         """The commands that wait for a decision on this state (of `kit.command_queue`)."""
 

@@ -96,7 +96,7 @@ class Consumer:
         return lag is not None and lag.in_hand > 0
 
     async def _beat(self) -> None:
-        """Tell the broker of what is in hand for long, so that it does not deliver it again."""
+        """Report long work in hand to the broker, so that it does not deliver it again."""
         pause = self._kit.settings.loop.ack_wait / 3
         while True:
             started = dict(self._in_hand)

@@ -56,7 +56,7 @@ class Contents:
         )
 
     async def _body(self, text: str, reference: str) -> str:
-        """A body that is gone is said to be so: what stands around it can still be read."""
+        """A body that is gone is replaced by a sentence about that: the text around it can still be read."""
         if not reference:
             return text
         try:

@@ -21,7 +21,7 @@ class Endpoint(msgspec.Struct, frozen=True):
 
 
 class EndpointFile(msgspec.Struct, frozen=True):
-    """What the file holds that the embedded broker's address is kept in."""
+    """The file with the embedded broker's address."""
 
     url: str
     passwords: dict[str, str]

@@ -120,9 +120,9 @@ class Projector:
         self._read = sink.committed
         self._expected = 0
         self._taken = sink.committed
-        """What the sink has, as far as it was told: one that has less was put back, and is read to again."""
+        """The sink's position, as far as it was reported: one that has less was put back, and is read to again."""
         self._let_go = 0
-        """Facts that were read and not kept."""
+        """Facts that were read and not stored."""
         self._failure = ""
         self._skipped = 0
         self._clock = clock

@@ -44,7 +44,7 @@ def run(room: type[Room], arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     _refuse_mixed_packages()
     garbage.collect_in_steps()
-    os.umask(0o077)  # what a room writes down is what people said: nobody else reads it
+    os.umask(0o077)  # a room's files contain what people wrote: nobody else reads them
     loaded = load()
     settings = loaded.settings
     configure(room.NAME, level=settings.logs.level, as_json=settings.logs.format == "json")

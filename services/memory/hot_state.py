@@ -35,7 +35,7 @@ SUMMARY = 280
 SHOWN_SUMMARY = 160
 """... and that are shown of it, or of any other text."""
 BUDGET = 175
-"""Tokens of all lines, and of what is said around them."""
+"""Tokens of all lines, and of the text around them."""
 RUNTIME = "runtime"
 """The category of an error of a command that has none."""
 

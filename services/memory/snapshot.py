@@ -1,7 +1,7 @@
 """The memories that the writer of a summary is shown, by numbers; and the id by which this very list is known again.
 
 Whoever shows the list keeps nothing: its id names a position of the log, and the book as it was there gives it anew.
-The digest in the id tells whether both sides mean the same list, shown to the same holder.
+By the digest in the id both sides see whether they mean the same list, shown to the same session.
 """
 
 from __future__ import annotations  # the book's persistent maps cannot be subscripted at run time

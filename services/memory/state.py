@@ -46,7 +46,7 @@ class Book(msgspec.Struct, frozen=True):
     """How many candidates have each verdict."""
     notes: Map[str, Note] = Map()
     policy: Map[str, str] = Map()
-    """Trust -> action, where a person has said so."""
+    """Trust -> action, where a person has set one."""
     pauses: tuple[Pause, ...] = ()
     quarantines: Map[str, Quarantine] = Map()
     """`<kind>:<value>` -> what is taken back of it."""

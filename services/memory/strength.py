@@ -172,7 +172,7 @@ def ranked(
 ) -> list[Memory]:
     """Memories in the order in which they are shown at this moment; `fadings` are theirs, where they are known.
 
-    Of thousands few are equally strong: only for those it is looked at what else tells them apart.
+    Of thousands few are equally strong: only for those the other criteria are compared.
     """
     found = list(memories)
     of = strengths(fadings or (fading_of(one, pace) for one in found), at, dormant, pace)

@@ -1,4 +1,4 @@
-"""One question from its words to the hits: what is understood of it, where is looked, and what is told."""
+"""One question from its words to the hits: what it is understood as, where to look, and what is answered."""
 
 import asyncio
 import contextlib
@@ -285,7 +285,7 @@ def _is_urgent(ask: SearchAsk) -> bool:
 
 
 def _sources(wanted: Sequence[str]) -> tuple[tuple[Kind, ...], list[str]]:
-    """Where to look, and what of the wish is not known."""
+    """Where to look, and what of the request is not known."""
     known = tuple(kind for kind in KINDS if kind in wanted)
     unknown = sorted({one[:40] for one in wanted} - set(KINDS))
     notes = [f"unknown sources were left out: {', '.join(unknown)}; there are {', '.join(KINDS)}"] if unknown else []
@@ -322,7 +322,7 @@ def _left_out(session: str, served: Served) -> Iterator[str]:
 
 
 async def _hits(found: Sequence[Found], asked: ShelfQuery) -> list[Hit]:
-    """What is told of rows, in their order."""
+    """The hits of rows, in their order."""
     by_shelf: dict[str, list[int]] = {}
     for number, one in enumerate(found):
         by_shelf.setdefault(one.stored.name, []).append(number)

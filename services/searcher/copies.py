@@ -29,7 +29,7 @@ ROOM = 2 * 1024**3
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True):
-    """What is told of a row, besides its text."""
+    """What a hit has of a row, besides its text."""
 
     ref: str
     session: str

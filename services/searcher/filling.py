@@ -17,7 +17,7 @@ from services.searcher.stored_shelf import StoredShelf
 SHELVED = (
     "id", "hash", "session", "actor", "role", "at", "seq", "terms", "terms_title", "terms_around", "written",
 )  # fmt: skip
-"""What is held of each row in memory."""
+"""What is in memory of each row."""
 AT_ONCE = 2_000
 """Rows that are put on a shelf together; others wait so long."""
 WASTE = 0.25
@@ -39,7 +39,7 @@ class ShelfSource(NamedTuple):
 
 
 async def filled(source: ShelfSource, stored: StoredShelf | None) -> StoredShelf:
-    """The shelf that was held, or a new one, with all that the table has."""
+    """The shelf that was in memory, or a new one, with all that the table has."""
     table = source.table
     listed = await table.arrow(("id", "hash", "seq", PLACE), f"project = {quoted(source.project)}")
     if stored is None or stored.name != source.name or stored.shelf.waste > max(FEW, WASTE * len(stored.shelf)):

@@ -98,7 +98,7 @@ class SearchStore:
 
     @property
     def rows(self) -> int:
-        """How many rows are held in memory."""
+        """How many rows are in memory."""
         return sum(len(stored.shelf) for project in self._stored.values() for stored in project.kinds.values())
 
     @property

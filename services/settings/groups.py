@@ -45,8 +45,8 @@ class LoopSettings(msgspec.Struct, frozen=True):
     max_in_hand: Annotated[int, Meta(ge=1)] = 1024
     """Messages fetched and not yet acknowledged."""
     ack_wait: Annotated[float, Meta(gt=0.0)] = 5.0
-    """Seconds until the broker delivers an unacknowledged message again, after a room's fall; work in hand is
-    kept alive."""
+    """Seconds until the broker redelivers an unacknowledged message, after a room has failed; work in hand renews its
+    time."""
     max_deliver: Annotated[int, Meta(ge=1)] = 5
     """Attempts before a message becomes a dead letter."""
     backoff: Annotated[float, Meta(ge=0.0)] = 0.5
@@ -226,7 +226,7 @@ class Embed(msgspec.Struct, frozen=True):
     timeout: Annotated[float, Meta(gt=0.0)] = 30.0
     """Seconds for one answer."""
     text_type: str = ""
-    """What is sent as `input_type` with a text, for models that tell texts from queries ..."""
+    """What is sent as `input_type` with a text, for models that distinguish texts and queries ..."""
     query_type: str = ""
     """... and with a query."""
 
@@ -309,7 +309,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that can be set for an installation."""
 
     data: Path = msgspec.field(default_factory=default_data_dir)
-    """The directory for everything that is kept: the broker's store, the views, the broker's address."""
+    """The directory for all data: the broker's store, the views, the broker's address."""
     nats: Nats = Nats()
     loop: LoopSettings = LoopSettings()
     views: Views = Views()

@@ -96,7 +96,7 @@ class File(SettingsSource, TomlConfigSettingsSource):
     """A file of settings; nothing, where there is none or where it cannot be read as a whole."""
 
     problems: tuple[Problem, ...] = ()
-    """What is wrong with it, beside values."""
+    """Faults of the settings that are no faults of single values."""
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)

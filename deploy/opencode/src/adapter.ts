@@ -192,7 +192,7 @@ export class Adapter {
     this.copies.forget(session);
   }
 
-  /** Report items under the event's own id: hooks and event log may tell the same twice, the service takes it once. */
+  /** Report items under the event's own id: hooks and event log may report them twice, the service takes them once. */
   private report(session: Session, event: BusEvent, items: Item[]): void {
     if (items.length === 0 || this.copies.hold(session, event, items)) return;
     this.projectOf(session).report(session.id, event.id ?? randomUUID(), items);

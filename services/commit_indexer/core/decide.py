@@ -9,7 +9,7 @@ DAY = 86_400
 MOST_REMOVED = 5_000
 """Names in one event."""
 BATCH, BATCH_BYTES = 200, 4 * 1024 * 1024
-"""Commits that are read and told together, and the most bytes that they have in git."""
+"""Commits that are read and recorded together, and the most bytes that they have in git."""
 
 Listed = tuple[int, str]
 """When a commit was made, and its name."""
@@ -30,8 +30,8 @@ def wanted(history: CommitHistory, listed: Sequence[Listed], bounds: CommitBound
     """
     known = history.commits
     unknown = [one for one in listed if one[1] not in known]
-    kept = [(one.committed, sha) for sha, one in known.items()]
-    counting = {sha for _, sha in sorted([*kept, *unknown], reverse=True)[: bounds.max_commits]}
+    recorded = [(one.committed, sha) for sha, one in known.items()]
+    counting = {sha for _, sha in sorted([*recorded, *unknown], reverse=True)[: bounds.max_commits]}
 
     def is_wanted(sha: str) -> bool:
         if sha in known:

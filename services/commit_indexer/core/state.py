@@ -11,7 +11,7 @@ from services.domain.fold import Map
 replace = msgspec.structs.replace
 
 NOUNS = ("commit", "commits")
-"""What a project's commits are folded from, beside all else that is told of a project."""
+"""The events that a project's commits are folded from, of all events of a project."""
 
 
 class CountedCommit(msgspec.Struct, frozen=True):

@@ -65,7 +65,7 @@ def vocabulary(text: str) -> str:
 
 
 def coded(text: str) -> bytes:
-    """The words of a text as numbers of four bytes: so they are kept, and counted without reading them again."""
+    """The words of a text as numbers of four bytes: stored like this, they are counted without being split again."""
     return array("I", map(code, words(text))).tobytes()
 
 

@@ -59,7 +59,7 @@ class SecretFinding(NamedTuple):
 
 
 class ValueUsage(Enum):
-    """What the value after a key is, as far as its surroundings tell."""
+    """The kind of the value after a key, as far as its context shows."""
 
     PROSE = auto()
     EXPRESSION = auto()  # code, or a constant without quotes

@@ -104,7 +104,7 @@ def _parts(text: str, separator: re.Pattern[str]) -> list[str]:
 
 
 def _join(parts: Sequence[str], chosen: Sequence[int]) -> str:
-    """The parts that are kept, in order, with a sign behind which others are left out."""
+    """The parts that stay, in order, with an ellipsis wherever others are left out."""
     runs = groupby(enumerate(chosen), key=lambda pair: pair[1] - pair[0])
     text = _SIGN.join("".join(parts[at] for _, at in run).strip(" /,…") for _, run in runs)
     return f"{text} …" if chosen and chosen[-1] + 1 < len(parts) else text

@@ -33,7 +33,7 @@ class Piece(msgspec.Struct, frozen=True):
     filename: str = ""
     """Of a file, as the one before."""
     attachments: tuple[Attachment, ...] = ()
-    """What a tool answered beside its words."""
+    """What a tool returned in addition to its text."""
     number: int = 0
     """Its tag; 0: none."""
     ignored: bool = False

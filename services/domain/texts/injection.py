@@ -46,7 +46,7 @@ _ABOUT = {
     **dict.fromkeys(("override", "bypass"), _GUARDED),
     **dict.fromkeys(("delete", "erase", "wipe"), _DELETED),
 }
-"""Verb -> what an agent is told, that an order of it is about."""
+"""Verb -> the objects that make its order one about an agent's instructions."""
 _UNHIDDEN = dict.fromkeys(
     (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065), 0xFEFF, 0xAD, *range(0xE0000, 0xE0080))
 )
@@ -65,7 +65,7 @@ def steers(text: str) -> bool:
 
 
 def _is_order(plain: str, found: re.Match[str]) -> bool:
-    """Whether a verb is about what an agent is told, and not said not to be done."""
+    """Whether a verb is about an agent's instructions, and is not negated."""
     if _HARMLESS.search(plain, max(0, found.start() - BEFORE), found.start()):
         return False
     return _ABOUT[found[0]].match(plain, found.end()) is not None

@@ -5,7 +5,7 @@ import re
 from services.domain.texts import phrase_patterns
 
 SHORTEST, LONGEST = 12, 420
-"""UTF-8 bytes of what says something by itself, and characters of what is kept of a sentence."""
+"""UTF-8 bytes from which on a sentence is understood by itself, and characters that are taken of one."""
 FEW, FEWEST = 4, 2
 """Words that a sentence has at least, with and without what stands in back quotes."""
 SPEECH = 0.75

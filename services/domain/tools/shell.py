@@ -1,4 +1,4 @@
-"""A command of the shell: what matters of it, what it checks, and which lines of its output tell what went wrong."""
+"""A shell command: its essential part, what it checks, and which lines of its output show what went wrong."""
 
 import re
 
@@ -72,7 +72,7 @@ def shown_file(command: str) -> str:
 
 _CHECKS = re.compile(r"\b(?:test|tests|pytest|check|lint|typecheck|check-types|tsc|tsgo|vet|clippy)\b")
 _BARE = re.compile(r"[^\"'`|;&<>$()\n]{3,60}")
-"""A command that tells by itself how the work is checked: no choice of single tests, and no other command beside it."""
+"""A command that by itself shows how the work is checked: no choice of single tests, and no other command with it."""
 _CHOOSING = re.compile(r"\s(?:--grep|-k|-t|--testNamePattern|-run)\b|(?<!pnpm) --filter\b|\S\.\w{1,4}$|\bfix\b")
 
 
@@ -106,7 +106,7 @@ _NOTHING = re.compile(r"\b(?:0|no) (?:errors?|failed|failures?|exceptions?)\b", 
 
 
 def error_lines(output: str, *, is_checked: bool) -> tuple[str, ...]:
-    """The first lines of an output that tell what went wrong; `is_checked`: its command checks something."""
+    """The first lines of an output that show what went wrong; `is_checked`: its command checks something."""
     found: list[str] = []
     for raw in output[-_LOOKED_AT:].splitlines():
         line = flat(raw[:_LINE])

@@ -1,4 +1,4 @@
-"""Commit hashes that are known to be some: what git itself said, or what a word beside them says."""
+"""Commit hashes: those that git itself printed, and those in prose with a word for commits nearby."""
 
 import re
 from bisect import bisect_left
@@ -17,8 +17,8 @@ _OPTIONS = r"(?:\s+-[cC]\s+\S++|\s+--?[\w-]++(?:=\S++)?){0,12}+"
 _GIT = re.compile(rf"\bgit\b{_OPTIONS}\s+(?:commit|log|rev-parse|cherry-pick|reflog|show|rebase|merge)\b")
 _COMMITS = re.compile(rf"\bgit\b{_OPTIONS}\s+(?:commit|cherry-pick|revert|merge)\b")
 _HINT = re.compile(r"commit|cherry-pick|\bhash(?:es)?\b|\bsha\b|revert|коммит|提交|コミット|커밋", re.IGNORECASE)
-BESIDE = 60
-"""Characters in which a word beside a hash counts."""
+NEAR = 60
+"""Characters around a hash in which such a word counts."""
 
 
 def is_hash(text: str) -> bool:
@@ -27,7 +27,7 @@ def is_hash(text: str) -> bool:
 
 
 def mentioned(text: str) -> tuple[str, ...]:
-    """Hashes in prose that have a word for commits beside them."""
+    """Hashes in prose that have a word for commits nearby."""
     hints = [found.start() for found in _HINT.finditer(text)]
     if not hints:
         return ()
@@ -61,8 +61,8 @@ def message(call: Call) -> str:
 
 def _is_beside(hints: Sequence[int], found: re.Match[str]) -> bool:
     """Whether one of these places, in their order, is near what was found."""
-    near = bisect_left(hints, found.start() - BESIDE)
-    return near < len(hints) and hints[near] <= found.end() + BESIDE
+    near = bisect_left(hints, found.start() - NEAR)
+    return near < len(hints) and hints[near] <= found.end() + NEAR
 
 
 def _distinct(hashes: Iterable[str]) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class Chunk(msgspec.Struct, frozen=True):
     """Lines `[3] U: …`, or `[3] Task: …` of the agent that started the session, `[4-9] A: …`, and below them `TC: …`
     for each use of a tool."""
     tool_only: tuple[tuple[int, int], ...] = ()
-    """Ranges of ordinals in which nothing was said."""
+    """Ranges of ordinals without any text."""
     ordinals: tuple[tuple[int, str], ...] = ()
     """The messages and their places."""
     fingerprint: str = ""

@@ -130,7 +130,7 @@ def sealed_from(draft: CompartmentDraft) -> CompartmentSealed:
 
 
 def _before(transcripts: Path, session: str, cut: int) -> Transcript:
-    """The beginning of a session, without what its sub-agents said. The last line of a file is the one that counts."""
+    """The beginning of a session, without its sub-agents. The last line of a file is the one that counts."""
     path = _file(transcripts, session)
     data = b"" if path is None else gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     whole: dict[str, Any] = msgspec.json.decode(data.splitlines()[-1])

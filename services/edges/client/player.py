@@ -67,7 +67,7 @@ class Played(msgspec.Struct, frozen=True):
     refused: int = 0
     """How often the provider refused it."""
     aside: int = 0
-    """Tokens, in and out, of calls beside the conversation."""
+    """Tokens, in and out, of calls outside the conversation."""
     owed: tuple[str, ...] = ()
     """Causes of rebases that only calls have brought that failed."""
 

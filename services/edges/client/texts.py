@@ -9,7 +9,7 @@ from services.edges.client.recall import AgentOutput, VisibleText
 
 
 class PromptTexts:
-    """All texts of a prompt, message by message; what was read of a message is kept until it changes."""
+    """All texts of a prompt, message by message; the texts of a message are cached until it changes."""
 
     def __init__(self) -> None:
         self._read: dict[str, tuple[ServedMessage, tuple[str, ...]]] = {}

@@ -70,7 +70,7 @@ class Harness(ABC):
         return ()
 
     def stand_ins(self, configuration: Path) -> tuple[Path, ...]:
-        """Folders in which something has to be made beside the configuration."""
+        """Folders besides the configuration in which something has to be made."""
         del configuration
         return ()
 

@@ -24,7 +24,7 @@ class Plugged(Protocol):
 
     @property
     def options(self) -> Mapping[str, object]:
-        """What the adapter is told."""
+        """The options that the adapter gets."""
 
     @property
     def source(self) -> Path:
@@ -36,7 +36,7 @@ class Plugged(Protocol):
 
 
 class ReportedAdapter(msgspec.Struct, frozen=True):
-    """The adapter that said last what it is."""
+    """The adapter that reported itself last."""
 
     at: str = ""
     version: str = ""
@@ -63,7 +63,7 @@ class Connection(msgspec.Struct, frozen=True):
     wanted: Mapping[str, object]
     """The options that point to this installation."""
     loaded: str = ""
-    """The digest of the bundle that the harness is told to load; empty: there is none."""
+    """The digest of the bundle that the harness's configuration names; empty: there is none."""
     installed: str = ""
     """The digest of the bundle that this installation has; empty: it has none."""
     programs: tuple[str, ...] = ()

@@ -26,7 +26,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PluginConflict(msgspec.Struct, frozen=True):
-    """One plugin that is in the way, where it is said, and what to do about it."""
+    """One plugin that is in the way, the file that names it, and what to do about it."""
 
     name: str
     where: Path

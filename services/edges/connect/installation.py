@@ -62,7 +62,7 @@ class Running(msgspec.Struct, frozen=True):
 
 
 class Disk(msgspec.Struct, frozen=True):
-    """Where everything is kept."""
+    """The data directory."""
 
     path: str
     free: int

@@ -28,7 +28,7 @@ SPACE: /[ \t\r\n\ufeff]+/
 
 END = "$END"
 MOST_QUOTED = 20
-"""Characters that are said back: the text may hold somebody's keys."""
+"""Characters of the text that a message may quote: the text may contain somebody's keys."""
 
 
 class UnreadableConfig(ValueError):

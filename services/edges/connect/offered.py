@@ -1,4 +1,4 @@
-"""What an installation of these settings offers, beside the bundle: some take tools once, at their start."""
+"""What an installation of these settings offers, stored next to the bundle: some harnesses take tools only at start."""
 
 from pathlib import Path
 

@@ -89,7 +89,7 @@ def _is_open(path: Path) -> bool:
     """Whether others than its owner may do anything with it."""
     try:
         return bool(path.stat().st_mode & OTHERS)
-    except OSError:  # there is none, or it is kept from us, too
+    except OSError:  # there is none, or we may not look at it either
         return False
 
 

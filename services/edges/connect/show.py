@@ -1,4 +1,4 @@
-"""What is said in the terminal, in colours where it has some."""
+"""Prints to the terminal, in colours where it has some."""
 
 from difflib import unified_diff
 from pathlib import Path

@@ -27,7 +27,7 @@ REMEDIES = {
 
 
 async def judge_vectors(settings: Settings) -> list[Finding]:
-    """Nothing, where there is no broker to ask through: that is told already."""
+    """No finding, where there is no broker to ask through: another check reports that."""
     async with AsyncExitStack() as stack:
         try:
             bus = await admitted(settings, "doctor", settings.nats.user, PERSON, HARNESS, wait=PATIENCE)

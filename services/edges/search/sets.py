@@ -96,7 +96,7 @@ def moment(time: str | float | None) -> datetime | None:
 
 
 MILLISECONDS = 100_000_000_000
-"""A number from which on a time is told in milliseconds."""
+"""A number from which on a time is in milliseconds."""
 
 
 def _form(form: str) -> Callable[[str], datetime]:

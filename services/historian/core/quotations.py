@@ -1,4 +1,4 @@
-"""Whether a line tells a person's words as they were meant: whole sentences, or with signs where they were cut."""
+"""Whether a line quotes a person as it was meant: whole sentences, or with an ellipsis where they were cut."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -17,7 +17,7 @@ _WITHOUT_BLANKS = "\u2e80"
 _TURNING = frozenset(
     "not no none nor without cannot can't won't shouldn't isn't ohne weder не без".split()  # noqa: SIM905 - it is a list
 )
-"""Words of a sentence that may make the opposite of the rest, beside those of rules."""
+"""Words of a sentence that may reverse the meaning of the rest, in addition to those of rules."""
 MOST = 50
 """How often in one text a quotation is looked at: what stands there more often says nothing."""
 NEAR = 160
@@ -27,13 +27,13 @@ LEAST = 12
 
 
 def is_quoted(line: str, requests: Sequence[str]) -> bool:
-    """Whether a person wrote it in one of these texts, in this order. Their lines are kept: a line ends a sentence."""
+    """Whether a person wrote it in one of these texts, in this order. Line breaks count: a line ends a sentence."""
     cut = line.replace("...", CUT).split(CUT)
     return any(_contains(request, [line]) or (len(cut) > 1 and _contains(request, cut)) for request in requests)
 
 
 def _contains(request: str, pieces: Sequence[str]) -> bool:
-    """Whether these pieces stand in a text, one behind the other. One is whole where nothing was cut beside it."""
+    """Whether these pieces occur in a text, in this order. A piece is whole where nothing next to it was cut."""
     at = 0
     is_any = False
     for number, piece in enumerate(pieces):

@@ -54,7 +54,7 @@ class HistorianSession(msgspec.Struct, frozen=True):
     copied: int = 0
     """The last place at which a copied message may stand."""
     has_own_history: bool = False
-    """Whether the log tells of the compartments that it has of its origin."""
+    """Whether the compartments that it has of its origin are recorded."""
     queued: Map[int, None] = Map()
     """Tags that were asked to go since the prompt became smaller for the last time."""
     folded: int = 0

@@ -27,7 +27,7 @@ LONGEST_TEXT = 400
 MOST_FACTS, MOST_EVENTS, MOST_OBSERVATIONS, MOST_QUESTIONS = 20, 10, 5, 1
 KINDS = ("causal_incident", "trajectory_correction")
 MOST_FAULTS = 8
-"""How many faults are told at once."""
+"""How many faults the model is given at once."""
 
 
 def healed(output: Output, bounds: Bounds) -> Output:

@@ -334,7 +334,7 @@ class Bus:
     async def dead_letter(self, room: str, stream: str, message: Msg, reason: str) -> None:
         """Keep a message that cannot be delivered, once and without secrets, with where it came from and why.
 
-        Of one that leaves no room for these headers the beginning is kept; its stream still holds all of it.
+        Of a body that leaves no room for these headers the beginning is copied; its stream still has all of it.
         """
         position = message.metadata.sequence.stream
         headers = {

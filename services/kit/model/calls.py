@@ -14,7 +14,7 @@ from services.kit.logs import logger
 from services.kit.model.chain import ModelEndpoint, Tariff
 
 MAX_DETAIL = 500
-"""Characters that are kept of what was wrong."""
+"""Characters of an error that are recorded."""
 CACHED = 256
 """Names of models whose prices are remembered."""
 

@@ -1,4 +1,4 @@
-"""A project that had another name before: the facts of its book under that one, as they are told again under this one.
+"""A project's earlier name: the facts of its book under that name, recorded again under this one.
 
 What the book knows already stays as it is there: the same words have the same id in every project, and what became of
 them here is what people here have decided.

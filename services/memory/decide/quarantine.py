@@ -1,7 +1,7 @@
 """All that came of one source is taken back, whatever it has become; and that is undone.
 
-What came of a source is every memory with words of it. Where words of others are in it as well, the two cannot be told
-apart: it is taken back as a whole, and the answer names it.
+What came of a source is every memory with words of it. Where words of others are in it as well, the two cannot be
+separated: the memory is taken back as a whole, and the answer names it.
 """
 
 from __future__ import annotations

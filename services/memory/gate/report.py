@@ -23,7 +23,7 @@ _PRINTED_NUMBER = re.compile(
     r"|\b\d+ (?:\w+ )?(?:vulnerabilit|warning|error|failure|insertion|deletion)\w{0,5}\b"
 )
 _PRINTED_WORDS = ("permission denied", "command not found", "succeeded", "successfully")
-"""... and what else tells that one did."""
+"""... and other signs that one did."""
 _VERBLESS = re.compile(
     r"(?:no|zero|one|two|three|\d+|only|just) (?:\w+ ){0,3}?(?:errors?|warnings?|failures?|problems?|issues?"
     r"|complaints?"

@@ -29,17 +29,17 @@ record and asks for nothing. The numbers are messages. Task: is what the agent w
 STATE = "As of this writing: the messages below are newer."
 """What stands above the state."""
 NAMES = 2 / 3
-"""The share of the room that is kept for names. They never take more than twice what the summaries say."""
+"""The share of the room that is reserved for names. They never take more than twice what the summaries take."""
 PARTS = 8
 """A compartment takes at most this part of the room, unless there is room left in the end."""
 SHORT = 3
 """The tier from which on a compartment is one line."""
-TOLD = 40
+TITLE_START = 40
 """Characters of a title that are enough to see that the text begins with it."""
 _FENCES = ("```", "~~~")
 _QUOTED = re.compile(rf"^{QUOTE}", re.MULTILINE)
 ARCHIVED_LINE = 48
-"""Bytes that are kept for the line about what is archived."""
+"""Bytes that are reserved for the line about what is archived."""
 
 
 def importance_of(one: CompartmentSealed) -> int:
@@ -90,7 +90,7 @@ def _past(
 ) -> str:
     """Summaries first, without the share of names; names in what is left; then fuller summaries if there is room.
 
-    `now`: what stands below it, and is told there.
+    `now`: the text below the history, which need not be repeated here.
     """
     found = names.ranked(sealed)
     summaries = _summaries(sealed, int(room * (1 - NAMES)), importance, quote)
@@ -102,7 +102,7 @@ def _past(
 
 
 def _for_names(summaries: str, room: int) -> int:
-    """Bytes that names may have beside these summaries: what these leave, and at most two thirds of both together."""
+    """Bytes that names may take: what these summaries leave, and at most two thirds of both together."""
     size = len(summaries.encode())
     return min(room - size - 2, size * 2)
 
@@ -139,7 +139,7 @@ def _form(one: CompartmentSealed, tier: int) -> str:
     text = (one.p1, one.p2, one.p3, one.p4)[tier - 1].strip() or unposed(one.title)
     if tier >= SHORT:
         return f"- {one.first}-{one.last}: {unposed(text)}"
-    title = "" if one.title.rstrip("…")[:TOLD] in text[: 2 * len(one.title) + 8] else f" {unposed(one.title)}"
+    title = "" if one.title.rstrip("…")[:TITLE_START] in text[: 2 * len(one.title) + 8] else f" {unposed(one.title)}"
     return f"## {one.first}-{one.last}{title}\n{_plain(text)}"
 
 

@@ -35,5 +35,5 @@ def ages(view: View) -> Ages:
 
 
 def is_free(view: View, part: Part) -> bool:
-    """Whether nobody has dropped it or wishes to."""
+    """Whether it is neither dropped nor queued to be dropped."""
     return part.number not in view.session.drops.dropped and part.number not in view.session.drops.queued

@@ -69,7 +69,7 @@ class View(msgspec.Struct, frozen=True):
     profile: PersonProfile = PersonProfile()
     """What is known of the person whose session it is."""
     name: str = ""
-    """The session's id: what it has told the memory itself is no news to it."""
+    """The session's id: what it has written to the memory itself is no news to it."""
     notes: NoteStatus | None = None
     """What is known of the session's notes now; none: nothing is."""
     hits: tuple[HintHit, ...] = ()
@@ -105,7 +105,7 @@ class View(msgspec.Struct, frozen=True):
 
     @property
     def known(self) -> Learned:
-        """What the session has learned of models' limits, beside what all sessions have."""
+        """What the session has learned of models' limits, merged with what all sessions have."""
         return self.session.learned.with_shared(self.learned)
 
     @property

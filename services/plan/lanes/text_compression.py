@@ -1,4 +1,4 @@
-"""The lane of the text tiers: the older a text, the fewer words it is told in. For texts in English only."""
+"""The lane of the text tiers: the older a text, the fewer words are left of it. For texts in English only."""
 
 import re
 from collections.abc import Iterator, Sequence

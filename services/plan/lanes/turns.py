@@ -1,4 +1,4 @@
-"""What was said last: the conversation from its end, and where in it a person speaks."""
+"""Turns: the conversation from its end, and where in it a person speaks."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -60,7 +60,7 @@ def was_sent(session: Session, message: Message) -> bool:
 
 
 def appended(session: Session, part: str, text: str, mark: str) -> tuple[AppendText, ...]:
-    """The edit that appends a text, if there is something to say and nothing was said there before."""
+    """The edit that appends a text, if there is a text to append and none was appended there before."""
     if not text or part in session.plan.ends:
         return ()
     return (AppendText(part=part, text=text, by=(session.conversation.parts[part].seq,), lane=mark),)

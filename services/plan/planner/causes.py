@@ -67,7 +67,7 @@ class Causes(msgspec.Struct, frozen=True):
     remainder: int = 0
     """... and of all that it would keep if it were made smaller now; 0: the same as was judged last."""
     at_turn: bool = False
-    """Whether a person has just said something."""
+    """Whether a person has just written something."""
     room: float = 1.0
     """Share of the window that the coming prompt leaves free."""
     window: int = 0

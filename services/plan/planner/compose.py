@@ -39,11 +39,11 @@ class RebaseDraft(msgspec.Struct, frozen=True):
     after: Session = Session()
     """The session with these edits in force."""
     has_more: bool = False
-    """Whether it changes what the model is told, and not only how much: the head."""
+    """Whether it changes what the model is given, and not only how much: the head."""
 
 
 def collect(view: View, lanes: Sequence[Lane], prices: Prices) -> RebaseDraft:
-    """Ask every lane, in order. Each is told how much is still to be reclaimed."""
+    """Ask every lane, in order. Each gets the number of tokens still to be reclaimed."""
     working = [lane for lane in lanes if lane.works(view)]
     view = view if view.index.placed else replace(view, index=indexed(view.session, finders_of(working)))
     faults: list[str] = []
@@ -77,7 +77,7 @@ def collect(view: View, lanes: Sequence[Lane], prices: Prices) -> RebaseDraft:
 
 
 def _asked(view: View, lanes: Sequence[Lane], faults: list[str]) -> tuple[list[Change], Session]:
-    """What each lane wants, told what those before it have decided and how much is still to be reclaimed."""
+    """What each lane wants, given the decisions of those before it and the tokens still to be reclaimed."""
     changes: list[Change] = []
     for lane in lanes:
         change = guarded(lane.name, faults, partial(lane.rebase, view), Change())
@@ -102,7 +102,7 @@ def _left(wanted: int, change: Change) -> int:
 
 
 def _silenced(view: View, lanes: Sequence[Lane]) -> tuple[Withdraw, ...]:
-    """What lanes have told that do not speak in this mode: it was not known then who leads the session."""
+    """Edits of lanes that do not apply in this mode: it was not known then who leads the session."""
     silent = {lane.name for lane in lanes if view.mode not in lane.modes}
     if not silent or boundary(view.session):
         return ()
@@ -149,7 +149,7 @@ def _rewritten(view: View, first: int, after: Session) -> int:
 
 
 def _beginning(session: Session) -> int:
-    """Tokens before the first message behind the cut: the heads, and what is kept."""
+    """Tokens before the first message behind the cut: the heads, and the parts that stay."""
     return heads(session.plan) + before_cut(session.conversation, session.plan)
 
 

@@ -170,7 +170,7 @@ def _in_order(origin: Session) -> Iterator[AnyEdit]:
 
 
 def _positions(session: Session, origin: Session, shared: Copies) -> dict[int, int]:
-    """Where the log tells of the origin's parts and tags -> where it tells of the copies."""
+    """Log positions of the origin's parts and tags -> those of the copies."""
     found: dict[int, int] = {}
     for before, now in shared.parts.items():
         one, other = origin.conversation.parts[before], session.conversation.parts[now]

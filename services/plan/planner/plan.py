@@ -36,7 +36,7 @@ NOTHING_TO_FLUSH = (
 )
 
 SHORT_PERCENT = 95.0
-"""Of the window: from here on a person is told that history cannot be compressed."""
+"""Of the window: from here on a person is notified that history cannot be compressed."""
 UNCOMPRESSED = (
     "History cannot be compressed{reason}, and the prompt fills {percent:.0f} % of the model's window. "
     "Annals goes on trying, and drops what it can."
@@ -95,7 +95,7 @@ def decide(view: View, lanes: Sequence[Lane] = LANES) -> Pass:
 
 
 def _warnings(view: View) -> Iterator[str]:
-    """That history cannot be compressed while room is short: told once, at the first failure of several."""
+    """That history cannot be compressed while room is short: reported once, at the first failure of several."""
     step, usage, failing = view.session.step, view.session.usage.sample, view.session.failing
     if step is None or usage is None or failing is None or failing.failures != 1:
         return

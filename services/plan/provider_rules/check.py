@@ -27,7 +27,7 @@ from services.plan.session.state import Session
 
 STRUCTURAL = (OmitArc, OmitMessage, OmitPart)
 NEIGHBOURS = 3
-"""Messages on each side that a torn pair or a broken alternation may show in, beside those that hold results alone: an
+"""Messages on each side in which a torn pair or a broken alternation may show, not counting those of results alone: an
 answer may have any number of calls, and each its result in a message of its own."""
 CONTENT = "content"
 """Stands for a body: the check needs to know that there is one, not what it says."""

@@ -16,13 +16,13 @@ OVERHEAD = 10_000
 SYSTEM = 3_000
 """Tokens of the system prompt alone."""
 LEAST_GROWTH = 1_500
-"""Estimated tokens between two counts from which on they tell how dense the text is."""
+"""Estimated tokens between two counts from which on they show how dense the text is."""
 THINNEST, DENSEST = 0.5, 4.0
 """Counted tokens for one of the estimate: from plain English to long hashes."""
 WHOLE = 0.2
 """Counted tokens for one of the estimate: with fewer it was not the whole prompt that was counted."""
 WEIGHT = 0.5
-"""Of the newest measure of the density, beside those before."""
+"""The weight of the newest measure of the density, relative to those before."""
 
 
 class Calibration(msgspec.Struct, frozen=True):

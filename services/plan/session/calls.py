@@ -20,7 +20,7 @@ from services.domain.conversation import Conversation
 replace = msgspec.structs.replace
 
 CHANGED = "changed"
-"""The reason where no fact tells a better one."""
+"""The reason where no fact names a better one."""
 
 
 class Calls(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class Calls(msgspec.Struct, frozen=True):
     system: str = ""
     """Digest of the newest system prompt that is known, of the agent and the model in work; empty: not known."""
     system_changed: bool = False
-    """Whether the newest call has another system prompt than the one before, as far as anybody can tell."""
+    """Whether the newest call has another system prompt than the one before, as far as is known."""
     reasons: frozenset[str] = frozenset()
     """Why the conversation before the newest call is not what it was at the one before; `coming` collects them."""
     coming: frozenset[str] = frozenset()

@@ -39,7 +39,7 @@ def remaining_parts(plan: PlanState) -> tuple[str, ...]:
 
 
 def is_sent(conversation: Conversation, plan: PlanState, name: str) -> bool:
-    """Whether a part is listed, and behind the cut or kept before it."""
+    """Whether a part is listed, and behind the cut or left before it."""
     place = conversation.place(name)
     return place > 0 and (place >= first_kept(conversation, plan) or name in remaining_parts(plan))
 

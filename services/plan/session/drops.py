@@ -22,7 +22,7 @@ class Drops(msgspec.Struct, frozen=True):
     """No tag up to this one is of the conversation now."""
 
     def is_free(self, number: int) -> bool:
-        """Whether nobody has dropped this tag or wishes to."""
+        """Whether this tag is neither dropped nor queued to be dropped."""
         return number not in self.dropped and number not in self.queued
 
 

@@ -13,4 +13,4 @@ class Heritage(msgspec.Struct, frozen=True):
     inherited: int = 0
     """The newest revision that was taken over from the origin; 0: none was."""
     has_own_history: bool = False
-    """Whether the log tells of the compartments of what was taken over, or some of their messages are gone."""
+    """Whether the compartments of what was taken over are recorded, or some of their messages are gone."""

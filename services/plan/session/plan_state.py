@@ -125,7 +125,7 @@ class PlanState(msgspec.Struct, frozen=True):
 
 
 def added_by(edit: AnyEdit | None) -> int:
-    """Estimated tokens that an edit adds beside what the harness holds."""
+    """Estimated tokens that an edit adds to what the harness has."""
     match edit:
         case SetHead(text=text) | AppendText(text=text):
             return tokens(len(text.encode()))

@@ -1,6 +1,6 @@
 """The readings of files in a session, folded from its facts: which part shows which file, and how long ago.
 
-Time is told in tokens: all that has come since. What a call of the shell shows is a reading like one of a tool, and so
+Time is measured in tokens: all that has come since. What a shell command prints is a reading like one of a tool, and so
 is a file that the agent wrote whole: it has that before it.
 """
 

@@ -74,7 +74,7 @@ def reclaimed(before: Outputs, after: Outputs, event: Event, names: Iterable[str
 
 
 def worth(session: Outputs, name: str) -> int:
-    """Estimated tokens of a tool's output that is served and that nobody wishes to drop; 0: it is none."""
+    """Estimated tokens of a tool's output that is served and not queued to be dropped; 0: it is none."""
     part, plan = session.conversation.parts.get(name), session.plan
     if part is None or part.recorded.kind not in OUTPUTS or not part.number:
         return 0

@@ -1,4 +1,4 @@
-"""What is held of a session besides its conversation and its plan: for reports and compaction contexts."""
+"""State of a session besides its conversation and its plan: for reports and compaction contexts."""
 
 import msgspec
 

@@ -96,7 +96,7 @@ class Session(msgspec.Struct, frozen=True):
     milestones: Milestones = Milestones()
 
     hint: HintDecided | None = None
-    """What was decided to be told with the newest message of a person of which anything was decided."""
+    """The hint with the newest message of a person about which anything was decided."""
 
     @property
     def is_subagent(self) -> bool:
@@ -125,7 +125,7 @@ class Session(msgspec.Struct, frozen=True):
 
     @property
     def awaits_history(self) -> bool:
-        """Whether history that was taken over from the origin is served, and its compartments are not told of yet."""
+        """Whether history that was taken over from the origin is served, and its compartments are not recorded yet."""
         return self.heritage.inherited > 0 and not self.heritage.has_own_history and self.cut > 0
 
 
@@ -236,7 +236,7 @@ def _removed(session: Session, event: MessageRemoved) -> Session:
 
 
 def _loses_heritage(session: Session, event: MessageRemoved) -> bool:
-    """Whether history that was taken over tells of what is gone: it is not kept until its compartments are known."""
+    """Whether history that was taken over includes what is gone: it is left out until its compartments are known."""
     if not session.awaits_history or event.reason not in compartments.GONE:
         return False
     known = [session.conversation.messages[name] for name in event.messages if name in session.conversation.messages]
@@ -273,7 +273,7 @@ def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Ses
 
 
 def _known_to_be_served(session: Session, served: int) -> Session:
-    """It is told what the call before went out with. A rebase that it did not have may be all that it wanted."""
+    """Learns what the call before went out with. A rebase that it did not have may be all that it wanted."""
     gone_out = session.revisions.gone_out(served)
     overflow = 0 if session.revisions.is_rebase_lost(served) else session.waits.overflow
     counted = session.usage if gone_out == session.revisions.sent else usage.corrected(session.usage, gone_out)

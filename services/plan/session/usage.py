@@ -54,7 +54,7 @@ def offered(usage: Usage, event: ToolsetChanged) -> Usage:
 
 
 def _with_overhead(known: Calibration, tools: ToolsetChanged | None, denied: Sequence[str] = ()) -> Calibration:
-    """With what stands beside the messages, as its size was estimated: all but the tools that are switched off."""
+    """With the prompt outside the messages, as its size was estimated: all but the tools that are switched off."""
     if tools is None:
         return known
     sizes = zip(tools.names, tools.tokens, strict=False)

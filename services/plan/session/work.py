@@ -1,7 +1,7 @@
 """What a session works at, folded from its own facts, for the head of its history.
 
-A harness tells what a call said before it tells how the call ended, and maybe in two parts. So what the newest calls of
-commands and searches said is kept until their ends are known.
+A harness reports the output of a call before its exit code, and maybe in two parts. So the output of the newest
+commands and searches is stored until their exit codes are known.
 """
 
 from collections.abc import Iterable
@@ -134,7 +134,7 @@ def _with_call(work: Work, part: PartRecorded) -> Work:
 
 
 def _ran(work: Work, run: ToolRan) -> Work:
-    """A call has ended. What it said is looked at no more once it is known how."""
+    """A call has ended. Its output is not needed any more once its result is known."""
     answer = next((one for one in work.newest_calls if one.part == run.part), None)
     asked = answer if answer is not None and answer.kind == "tool" else _asked(work.newest_calls, run)
     state = _after(work, run, asked.input if asked is not None else "", answer.output if answer is not None else "")
@@ -144,7 +144,7 @@ def _ran(work: Work, run: ToolRan) -> Work:
 
 
 def _after(work: Work, run: ToolRan, arguments: str, output: str) -> HotState:
-    """The state after this search or command. A tool that has no exit code and runs no command tells of no error."""
+    """The state after this search or command. A tool that has no exit code and runs no command reports no error."""
     if plain(run.tool) in SEARCHES:
         return after_search(work.state, output, work.root) if run.status == "completed" else work.state
     command = command_of("run", arguments_of(arguments))

@@ -1,7 +1,7 @@
 """The answer to `ask.brief`: what a harness's own summary must carry on, as one bounded text.
 
 It ends with what is remembered of the project, by numbers, and with the form in which a summary may add to that or
-correct it. Nothing is kept of what was shown: the desk finds the list again by the id that stands there.
+correct it. The list itself is not stored: the desk finds it again by the id in the text.
 """
 
 from collections import OrderedDict

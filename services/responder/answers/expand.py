@@ -1,4 +1,4 @@
-"""The answer to `ask.expand`: which messages are meant, and what was said in them, a page at a time."""
+"""The answer to `ask.expand`: which messages are meant, and their texts, a page at a time."""
 
 import asyncio
 import re

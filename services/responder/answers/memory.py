@@ -43,11 +43,11 @@ OFF_HERE = (
 )
 HOME = "this is a home directory, of which nothing is remembered; ask in the folder of a project, or name one"
 PASTS = 4
-"""Books of earlier positions that are kept: whoever asks about one asks more than once."""
+"""Books of earlier positions in the cache: whoever asks about one asks more than once."""
 MOST_REVIEWED = 100
 """Memories that are reviewed at once."""
 MOST_FACTS = 20
-"""Facts that are told as the reasons for one memory."""
+"""Facts that are named as the reasons for one memory."""
 
 replace = msgspec.structs.replace
 
@@ -61,7 +61,7 @@ class _Past(msgspec.Struct, frozen=True):
 
 
 class Pasts:
-    """What projects remembered at earlier positions: folded from the log, or from an earlier one that is kept."""
+    """Projects' books at earlier positions: folded from the log, or from a cached book of an earlier position."""
 
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader

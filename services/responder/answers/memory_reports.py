@@ -1,4 +1,4 @@
-"""What is said of a project's memory: values in, a reply out."""
+"""Reports on a project's memory: values in, a reply out."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -49,7 +49,7 @@ class KnownMemory(msgspec.Struct, frozen=True):
     remembered: Remembered
     limits: MemoryLimits
     at: datetime
-    """For which moment strength is told."""
+    """The moment at which strength is computed."""
     position: int
 
     @property

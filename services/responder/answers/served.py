@@ -1,4 +1,4 @@
-"""The answer to `ask.served`: what of a session, and of what is known beside it, stands in its prompt now."""
+"""The answer to `ask.served`: what of a session, and of the project's knowledge, is in its prompt now."""
 
 import asyncio
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""The answer to `ask.status`: positions in the log, what is held in memory, and how near sessions are to a rebase."""
+"""The answer to `ask.status`: positions in the log, what is in memory, and how near sessions are to a rebase."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta

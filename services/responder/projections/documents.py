@@ -19,7 +19,7 @@ class Captured(msgspec.Struct, frozen=True):
 
     path: str
     digest: str
-    """Empty: the document is gone. That is kept, for those who were shown it."""
+    """Empty: the document is gone. That is remembered, for those who were shown it."""
     seq: int
     """The position of the fact that holds the text ..."""
     text_ref: str = ""

@@ -10,7 +10,7 @@ from services.searcher.core.arrays import Array, Codes, Flags, Floats, Places
 from services.searcher.core.vocabulary import Like
 
 SATURATION, LENGTH = 1.2, 0.75
-"""How soon another occurrence counts no more, and how far long rows are held back."""
+"""How soon another occurrence counts no more, and how far long rows are penalised."""
 _MOST_COUNTED = 255
 NO_LIKES: Mapping[int, Sequence[Like]] = MappingProxyType({})
 _HALF = np.uint64(32)
@@ -50,7 +50,7 @@ class Postings:
             self._segments.append(_merged(before, last))
 
     def norms(self, alive: Flags) -> tuple[Floats, int]:
-        """How far each row is held back by its length, and how many rows are alive; kept while these are the same."""
+        """The penalty of each row for its length, and how many rows are alive; cached while these are the same."""
         if self._normed is None or self._normed[0] is not alive or len(self._normed[1]) != len(alive):
             count = int(alive.sum())
             mean = float(self.lengths[alive].mean()) if count else 0.0
@@ -81,7 +81,7 @@ class Scorer:
             code: _alive(_with_likes(postings, code, likes.get(code, ())), alive, self._count) for code in codes
         }
         self.rarities = {code: self._rarity(len(rows)) for code, (rows, _) in self._found.items()}
-        """How much each word tells: more, the fewer rows hold it."""
+        """The weight of each word: the fewer rows have it, the more it counts."""
 
     def scores(self) -> Floats:
         """What each row is worth; 0: it holds none of the words."""

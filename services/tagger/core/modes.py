@@ -1,4 +1,4 @@
-"""In which mode a session works: as its first step reports, and kept, since what a model sees depends on it."""
+"""The mode of a session: set by its first step for good, since what a model sees depends on it."""
 
 from schemas.inbox import StepSeen
 from services.tagger.core.state import TaggedSession

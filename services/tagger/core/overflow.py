@@ -59,7 +59,7 @@ _DOUBTFUL = (
     r"\b413\b.{0,200}\b(?:entity|payload|context|prompt)",
     r"\b(?:entity|payload|context|prompt)\b.{0,200}\b413\b",
 )
-"""Said of a prompt's length, and of too many requests or tokens in a time as well."""
+"""Words of refusals for a prompt's length, and for too many requests or tokens in a time as well."""
 _RATE = r"rate.?limit|too many requests|throttl|quota|(?:tokens|requests)(?:/| per )(?:s|m|h|d)|\bTPM\b|\bRPM\b"
 
 _LIMITS = (

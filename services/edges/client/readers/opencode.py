@@ -64,7 +64,7 @@ class Info(msgspec.Struct):
 
 
 class _File(msgspec.Struct):
-    """What a tool answered beside its words."""
+    """What a tool returned in addition to its text."""
 
     mime: str = ""
     url: str = ""
@@ -142,7 +142,7 @@ def read(data: bytes) -> Iterator[Transcript]:
 def from_entries(
     session: OpenCodeSession, entries: Iterable[OpenCodeMessage], parent: str = ""
 ) -> Iterator[Transcript]:
-    """One session of its parts, wherever they were kept."""
+    """One session made of its parts, wherever OpenCode stored them."""
     entries = list(entries)
     parent = session.parent or parent
     seen = SessionSeen(

@@ -62,7 +62,7 @@ def _is_repeated(
     word_sets: Sequence[frozenset[str]],
     ruled: Mapping[int, frozenset[str]],
 ) -> bool:
-    """Whether someone has said the same in what is taken. A rule is another one by a single word."""
+    """Whether a sentence that is taken already means the same. A rule is another one by a single word."""
     who = offer.sentence.who
     if offer.only_rules:
         own = _words(offer.sentence)
@@ -116,7 +116,7 @@ def _fitting(sentence: KeySentence, room: int) -> KeySentence | None:
 
 
 def _set(who: str, group: Sequence[KeySentence], head: str) -> Iterator[str]:
-    """What stands together; `head` is empty where it was told right before."""
+    """Sentences of one place; `head` is empty where the one before had the same."""
     lead = f"{head}: " if head else ""
     if who == PERSON:
         yield f"U: {lead}{_quoted(group)}"

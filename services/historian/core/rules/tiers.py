@@ -46,7 +46,7 @@ class Read(msgspec.Struct, frozen=True):
 
     @property
     def key_sentences(self) -> list[KeySentence]:
-        """All that its fullest tier may tell, in order."""
+        """All lines of its fullest tier, in order."""
         return [*self.sentences.every, *actions(self.done, self.found, self.plan)]
 
 

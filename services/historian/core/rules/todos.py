@@ -9,7 +9,7 @@ from services.domain.tools.todos import ACTIVE, DONE, Task
 from services.historian.core.rules.work_units import WorkUnit
 
 LONGEST = 100
-"""Characters of what is told of a task."""
+"""Characters of a task that are quoted."""
 
 
 class TaskPlan(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from services.edges.connect.written import BUNDLE
 PACKAGE = "@annals/opencode"
 SWITCHES = ("auto", "prune")
 DEFAULTS = {"auto": True, "prune": False}
-"""What OpenCode does where nothing is said."""
+"""OpenCode's defaults."""
 
 
 class ConfigSource(msgspec.Struct, frozen=True):
