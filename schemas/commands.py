@@ -310,31 +310,30 @@ class ProjectSeparate(Command, frozen=True):
     """Empty: the name that came last."""
 
 
-class ProfileEnable(Command, frozen=True):
-    """A person has their profile collected and used from now on. It is about no project."""
-
-    TYPE: ClassVar[str] = "profile.enable"
+class ProfileCommand(Command, frozen=True):
+    """What a person decides about their own profile. It belongs to no project."""
 
     directory: str
     """The current directory of the person: the e-mail address that git has there decides whose profile it is."""
 
 
-class ProfileDisable(Command, frozen=True):
+class ProfileEnable(ProfileCommand, frozen=True):
+    """A person has their profile collected and used from now on. It is about no project."""
+
+    TYPE: ClassVar[str] = "profile.enable"
+
+
+class ProfileDisable(ProfileCommand, frozen=True):
     """A person has their profile neither collected nor used from now on. It is about no project."""
 
     TYPE: ClassVar[str] = "profile.disable"
 
-    directory: str
-    """As in `profile.enable`."""
 
-
-class ProfileRetire(Command, frozen=True):
+class ProfileRetire(ProfileCommand, frozen=True):
     """A person has one trait of their profile neither collected nor used from now on. It is about no project."""
 
     TYPE: ClassVar[str] = "profile.retire"
 
-    directory: str
-    """As in `profile.enable`."""
     trait: str
     """Its id, or the beginning of it."""
 
@@ -377,28 +376,28 @@ class KeyFilePropose(Command, frozen=True):
     """Bytes."""
 
 
-class KeyFileAccept(Command, frozen=True):
+class KeyFileDecision(Command, frozen=True):
+    """What a person decides about key files of a project."""
+
+    paths: list[str]
+
+
+class KeyFileAccept(KeyFileDecision, frozen=True):
     """A person accepts proposed files. They are at the head of prompts from the next rebase of each session on."""
 
     TYPE: ClassVar[str] = "keyfile.accept"
 
-    paths: list[str]
 
-
-class KeyFileDismiss(Command, frozen=True):
+class KeyFileDismiss(KeyFileDecision, frozen=True):
     """A person dismisses proposed files. They are proposed again when they were used twice as often."""
 
     TYPE: ClassVar[str] = "keyfile.dismiss"
 
-    paths: list[str]
 
-
-class KeyFileRemove(Command, frozen=True):
+class KeyFileRemove(KeyFileDecision, frozen=True):
     """A person removes files that were accepted; from then on they are as if they had been dismissed."""
 
     TYPE: ClassVar[str] = "keyfile.remove"
-
-    paths: list[str]
 
 
 class SpendReserve(Command, frozen=True):

@@ -7,6 +7,8 @@ whether what it says of them is so.
 from schemas.envelope import Actor
 from schemas.subjects import PERSON, Address, BadSubject
 
+SUBAGENT = "subagent"
+"""The mode of a session that another agent has started."""
 PEOPLE = frozenset({"person", "person_by_harness"})
 """Trusts of a person's own words: sent by themselves, or reported by a harness that vouches that they typed them."""
 
@@ -33,6 +35,14 @@ def reported(claimed: Actor) -> Actor:
     if claimed.kind in ("harness", "agent"):
         return Actor(claimed.kind, claimed.id)
     return Actor("harness", claimed.id, claimed=claimed.kind)
+
+
+def is_of_subagent(parent: str, mode: str) -> bool:
+    """Whether another agent has started a session: then that agent wrote its messages of the role `user`.
+
+    `parent`: the session that started it; `mode`: the mode that a step reports. A harness may report only one of them.
+    """
+    return bool(parent) or mode == SUBAGENT
 
 
 def name_of(actor: Actor) -> str:

@@ -3,22 +3,19 @@
 import argparse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from uuid import uuid4
 
 import msgspec
 
 from schemas.codec import encode
 from schemas.commands import SettingsApply
-from schemas.envelope import Actor
 from schemas.subjects import Address, ask
 from schemas.view_asks import ProjectSettingsAsk, ProjectSettingsReply
 from services.domain.project_settings import OWN, refused_by
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
-from services.edges.person import name_of_person, refused
+from services.edges.person import print_answer, refused, send_as_person
 from services.edges.project.settings_file import SettingsFile, missing, settings_file
 from services.edges.terminal import write, write_error, write_json
 from services.kit.bus import Bus
-from services.kit.commands import send
 
 Values = Mapping[str, object]
 
@@ -134,15 +131,8 @@ async def settings(bus: Bus, options: argparse.Namespace, here: Path) -> int:
             return _failed(present)
     wanted = present.file.settings if options.what == "apply" else {}
     command = SettingsApply(encode(dict(wanted)).decode())
-    actor = Actor("person", name_of_person())
-    answer = await send(bus, Address(present.project), command, name=f"person-{uuid4()}", actor=actor)
-    if options.json:
-        write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq})
-    if not answer.ok:
-        return refused(answer.text)
-    if not options.json:
-        write("\n".join([answer.text, *_changes(present, wanted)]))
-    return 0
+    answer = await send_as_person(bus, Address(present.project), command)
+    return print_answer(answer, as_json=options.json, more=_changes(present, wanted))
 
 
 async def _present(bus: Bus, named: str, here: Path) -> PresentSettings:

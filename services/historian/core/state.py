@@ -26,6 +26,7 @@ from services.domain.compartments import AHEAD, CompartmentHistory
 from services.domain.conversation import Conversation, precedes
 from services.domain.fold import Map
 from services.domain.jobs import JobDone, Jobs, Requested
+from services.domain.senders import is_of_subagent
 from services.domain.tools.todos import UNDONE
 from services.domain.transcript.commits import is_commit
 from services.domain.window import Learned, prompt_tokens
@@ -82,7 +83,7 @@ class HistorianSession(msgspec.Struct, frozen=True):
     @property
     def is_subagent(self) -> bool:
         """Whether another agent has started it, and wrote its messages of the role `user`."""
-        return bool(self.parent) or (self.step is not None and self.step.mode == "subagent")
+        return is_of_subagent(self.parent, self.step.mode if self.step is not None else "")
 
     @property
     def request(self) -> HistoryRequested | None:

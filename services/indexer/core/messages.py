@@ -25,7 +25,7 @@ from services.domain.compartments import GONE
 from services.domain.fold import Map
 from services.domain.search.output_names import names_of_call, together
 from services.domain.search.rows import BESIDE_WORDS, MOST_CHARACTERS, TASK, length
-from services.domain.senders import name_of
+from services.domain.senders import is_of_subagent, name_of
 from services.domain.texts.clean import cleaned
 
 replace = msgspec.structs.replace
@@ -157,7 +157,7 @@ def touched(event: Event, messages: Messages) -> Sequence[str]:
 
 
 def _is_of_subagent(event: SessionOpened) -> bool:
-    return bool(event.parent) or event.mode == "subagent"
+    return is_of_subagent(event.parent, event.mode)
 
 
 def evolve(messages: Messages, event: Event, envelope: Envelope) -> Messages:

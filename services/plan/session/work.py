@@ -20,6 +20,7 @@ from schemas.events import (
 )
 from services.domain.compartments import GONE
 from services.domain.conversation import Conversation, is_written
+from services.domain.senders import SUBAGENT, is_of_subagent
 from services.domain.texts.rule_sentences import laid_down
 from services.domain.tools.arguments import arguments_of
 from services.domain.tools.names import EDITORS, EDITS, LISTINGS, PATCHES, READS, SEARCHES, SYMBOLS, WRITES, plain
@@ -28,8 +29,6 @@ from services.memory.hot_state import HotState, after_run, after_search, after_t
 
 TYPED = "typed"
 """The provenance of a text that a person typed, as the harness vouches."""
-SUBAGENT = "subagent"
-"""The mode of a session that another agent has started."""
 MOST_CALLS = 8
 """Calls whose ends are not known yet."""
 _CALLS = frozenset({"tool", "tool_call", "tool_result"})
@@ -84,7 +83,7 @@ def worked(work: Work, event: Event, conversation: Conversation) -> Work:
             return _without(work, [part for message in known for part in message.parts])
         case SessionOpened(directory=directory, parent=parent, mode=mode):
             work = replace(work, root=directory)
-            return _subagents(work) if parent or mode == SUBAGENT else work
+            return _subagents(work) if is_of_subagent(parent, mode) else work
         case StepOpened(mode=mode):
             return _subagents(work) if mode == SUBAGENT and not work.is_subagent else work
         case _:

@@ -1,6 +1,7 @@
 """The mode of a session: set by its first step for good, since what a model sees depends on it."""
 
 from schemas.inbox import StepSeen
+from services.domain.senders import SUBAGENT, is_of_subagent
 from services.tagger.core.state import TaggedSession
 
 MANAGED = frozenset({"primary", "reduce_off"})
@@ -10,8 +11,8 @@ MANAGED = frozenset({"primary", "reduce_off"})
 def mode_of(session: TaggedSession, item: StepSeen) -> str:
     """The mode of this step. A later list of tools changes none; that an agent leads a session is learned once."""
     mode = session.mode or item.mode
-    if mode in MANAGED and (session.parent or item.mode == "subagent"):
-        return "subagent"
+    if mode in MANAGED and is_of_subagent(session.parent, item.mode):
+        return SUBAGENT
     return mode
 
 
