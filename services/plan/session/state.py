@@ -44,7 +44,6 @@ from services.plan.session import calls, costs, drops, orders, plan_state, readi
 from services.plan.session.calls import Calls
 from services.plan.session.drops import Drops
 from services.plan.session.firm import Firm, firm_after
-from services.plan.session.heritage import Heritage
 from services.plan.session.milestones import Milestones, passed, with_history
 from services.plan.session.orders import Orders
 from services.plan.session.plan_state import PlanState
@@ -59,6 +58,19 @@ from services.plan.session.waits import Waits
 from services.plan.session.work import Work, worked
 
 replace = msgspec.structs.replace
+
+
+class Heritage(msgspec.Struct, frozen=True):
+    """Where a session was copied from, and what of its origin's plan it has."""
+
+    origin: str = ""
+    """The session that this one was copied from."""
+    copied: int = 0
+    """The last place at which a copied message may stand."""
+    inherited: int = 0
+    """The newest revision that was taken over from the origin; 0: none was."""
+    has_own_history: bool = False
+    """Whether the compartments of what was taken over are recorded, or some of their messages are gone."""
 
 
 class Session(msgspec.Struct, frozen=True):
