@@ -308,7 +308,7 @@ class ClientManifest(msgspec.Struct, frozen=True, omit_defaults=True):
     tools: tuple[Tool, ...] = ()
     lines: tuple[Line, ...] = ()
     system: dict[Mode, str] = {}
-    """What stands in the system prompt, by the session's mode; without one: nothing."""
+    """The text for the system prompt, by the session's mode; without one: nothing."""
     skip: tuple[str, ...] = ()
     """A system prompt that holds one of these is of the harness's own helper agents: leave those calls alone."""
     date: str = ""
@@ -434,7 +434,7 @@ class MemorySource(msgspec.Struct, frozen=True):
 
 
 class MemoryEntry(msgspec.Struct, frozen=True):
-    """A memory as it stands."""
+    """A memory in its present state."""
 
     id: str
     category: str
@@ -586,7 +586,7 @@ class Hit(msgspec.Struct, frozen=True, omit_defaults=True):
     fragment: str = ""
     """Of its text, where it fits; of outputs the name with the names next to it there."""
     why: tuple[str, ...] = ()
-    """What fits: words of the query, something that stands in it word for word, or its meaning."""
+    """Why it fits: words of the query, something that it has word for word, or its meaning."""
     session: str = ""
     ordinal: int = 0
     """Of a message, and of its outputs, its place in its session; of a compartment the first one that it covers."""

@@ -24,7 +24,7 @@ class PlanExtended(Event, frozen=True):
     tokens_after: int = 0
     """The same as they are served."""
     held: list[str] = []
-    """Causes of a rebase that was not made, and waits: signed thinking stands behind what it would change.
+    """Causes of a rebase that was not made, and waits: signed thinking follows what it would change.
 
     `overflow` and `flush` do not wait on: nothing could be done about them.
     """

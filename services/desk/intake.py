@@ -68,7 +68,7 @@ MOST_JUDGED = 10_000
 NEAR = 1000
 """Positions before a compaction in which its summary is looked for first."""
 _TAKEN_IN = (b'"kind":"text"', SEARCH_TOOL.encode())
-"""What stands in a part that may have to be taken in."""
+"""Signs of a part that may have to be taken in."""
 
 
 class MemoryIntake:

@@ -140,7 +140,7 @@ def short_name(filename: str) -> str:
 
 
 def file_name(url: str, filename: str = "") -> str:
-    """What a file is called, or what stands last in its address, unless that holds the file itself."""
+    """A file's name, or the end of its address, unless that contains the file itself."""
     return short_name(filename or ("" if url.startswith("data:") else url))
 
 

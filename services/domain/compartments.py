@@ -124,7 +124,7 @@ def _without(history: CompartmentHistory, names: frozenset[str], places: Sequenc
 def _trimmed(history: CompartmentHistory) -> CompartmentHistory:
     """Without the newest compartments that lost their ends: what is left of their messages is served as it is again.
 
-    One that stands in front of another that is whole stays until it is made anew.
+    One that precedes another that is whole stays until it is made anew.
     """
     length = len(history.sealed)
     while length and history.sealed[length - 1].compartment in history.cut:

@@ -103,7 +103,7 @@ class Conversation(msgspec.Struct, frozen=True):
 
 
 def precedes(conversation: Conversation, one: str, other: str) -> bool:
-    """Whether a message stands before another. One that has no place yet is an answer that just came."""
+    """Whether a message precedes another. One that has no place yet is an answer that just came."""
     first, second = conversation.messages.get(one), conversation.messages.get(other)
     if first is None or not first.ordinal:
         return False

@@ -12,7 +12,7 @@ from schemas.subjects import Address
 ALL = ">"
 """The guard of a state that is folded from several nouns: nothing at all was written to its address since."""
 WRITTEN = ""
-"""The guard of a state in which each noun stands for itself: nothing of the nouns that a decision writes was."""
+"""The guard of a state in which nouns are independent: nothing of the nouns that a decision writes was."""
 
 
 class Expectation(NamedTuple):
@@ -41,7 +41,7 @@ def expected(
 
 
 def placed(subjects: Sequence[str], expected: Mapping[str, int]) -> list[Expectation | None]:
-    """What each of these events carries: a filter stands at the first that it matches, or else at a free one.
+    """The expectation of each event: a filter belongs to the first that it matches, or else to a free one.
 
     Behind that it would not hold: the broker does not count what an append has written itself.
     """

@@ -1,8 +1,8 @@
 """Jobs: work that one event requests and that goes on, whatever process dies, until an event ends it.
 
-A durable consumer hands each request to one process. That process reads where the job stands from the head of the log,
+A durable consumer hands each request to one process. That process reads the job's state from the head of the log,
 lets a worker do the next part, and appends what came of it behind the state that it was decided on, or not at all. A
-request that is delivered again, since a process was killed, is the same job where it stands. What is due again after a
+request that is delivered again, since a process was killed, continues the same job. What is due again after a
 failure is the business of `kit.clock`.
 """
 
@@ -71,7 +71,7 @@ Outcome = Advance[S] | Complete[S] | Fail | Abandon | Snooze
 
 
 class Job(msgspec.Struct, Generic[S, R], frozen=True):
-    """An open job where it stands at the head of the log."""
+    """An open job in its state at the head of the log."""
 
     address: Address
     state: S

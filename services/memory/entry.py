@@ -40,7 +40,7 @@ class PendingChange(msgspec.Struct, frozen=True):
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """A memory as it stands: its words, what they weigh, and where they come from."""
+    """A memory in its present state: its words, what they weigh, and where they come from."""
 
     id: str
     category: str

@@ -87,7 +87,7 @@ class MarkedDecision(msgspec.Struct, frozen=True):
 
 
 class HotState(msgspec.Struct, frozen=True):
-    """The newest of everything, bounded. What was seen last stands last."""
+    """The newest of everything, bounded. What was seen last comes last."""
 
     files: tuple[ActiveFile, ...] = ()
     errors: tuple[OpenError, ...] = ()

@@ -34,7 +34,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 def holder_of(session: str, compactions: int) -> str:
     """Who is shown a list: the writer of the next summary of a session that was compacted so often before.
 
-    So the id that stands in an earlier summary, which a model may copy, is none of a later list.
+    So the id in an earlier summary, which a model may copy, is none of a later list.
     """
     return f"{session}/{compactions}"
 

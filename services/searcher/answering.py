@@ -358,7 +358,7 @@ def _hit(kind: Source, row: Facts, found: Found, excerpt: str) -> Hit:
 
 
 def _one_of_each_session(hits: Sequence[Hit]) -> list[Hit]:
-    """Of each session the first one; what belongs to none stands for itself."""
+    """Of each session the first one; of those that belong to none, each."""
     seen: set[str] = set()
     firsts = []
     for hit in hits:

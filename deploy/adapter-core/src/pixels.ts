@@ -31,7 +31,7 @@ function read(data: Buffer): Size {
   return NONE;
 }
 
-/** The size stands in the frame's header, behind any number of other segments. */
+/** The size is in the frame's header, behind any number of other segments. */
 function ofJpeg(data: Buffer): Size {
   for (let at = data.indexOf(0xff, 2); at >= 0; at = data.indexOf(0xff, at)) {
     while (data[at] === 0xff) at += 1;

@@ -123,7 +123,7 @@ export class Spool {
     }
   }
 
-  /** Each attempt writes all that waits while the harness stands still: a full disk is tried ever more seldom. */
+  /** Each attempt writes all that waits and blocks the harness meanwhile: a full disk is tried ever more seldom. */
   private rest(): void {
     if (this.isPaused) return;
     this.isPaused = true;

@@ -22,7 +22,7 @@ declare const ANNALS_VERSION: string;
 
 const BUILD = { version: ANNALS_VERSION, digest: digestOfBundle(import.meta.url) };
 
-/** What OpenCode offers a model as a tool; releases differ in where its schema stands. */
+/** What OpenCode offers a model as a tool; releases differ in where its schema is. */
 interface ToolDefinition {
   description?: string;
   parameters?: unknown;

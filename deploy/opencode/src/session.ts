@@ -118,7 +118,7 @@ export class Session {
     }
   }
 
-  /** The harness has compacted: what stands in its newest summary holds from now on. */
+  /** The harness has compacted: the content of its newest summary holds from now on. */
   private compacted(): Item {
     const { summary } = this;
     this.summarized();

@@ -36,7 +36,7 @@ class Reservation(msgspec.Struct, frozen=True):
     """What it takes of its day: reserved, or in the end spent."""
     micros: int
     seq: int
-    """Where its newest fact stands in the log."""
+    """The log position of its newest fact."""
     settled: bool = False
     refused: bool = False
     purpose: str = ""

@@ -1,6 +1,6 @@
 """A row of the search index: what the indexer writes, and the searcher reads.
 
-One row stands for one thing that can be found: what was written in one message, a memory, a compartment, a note, a
+One row is one thing that can be found: what was written in one message, a memory, a compartment, a note, a
 commit, or the names that only the calls of a message's tools and their outputs show. It holds its text, the texts next
 to it (a short message says little without them), and what is computed of both: two vectors, and a small vector for each
 token, with which the best candidates are compared word by word.

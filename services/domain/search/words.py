@@ -124,7 +124,7 @@ def _plain(piece: str) -> str:
 
 
 def _grams(run: str) -> Iterator[Word]:
-    """Pairs of neighbouring characters; one that stands alone is a word."""
+    """Pairs of neighbouring characters; a single character is a word."""
     if len(run) == 1:
         yield Word(run)
     yield from (Word(run[at : at + 2]) for at in range(len(run) - 1))

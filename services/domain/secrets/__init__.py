@@ -51,7 +51,7 @@ __all__ = ["ALL", "PRIVATE_KEY", "mask", "token_pattern"]
 
 
 class SecretFinding(NamedTuple):
-    """Where a secret stands in a text, and what kind it is."""
+    """The place of a secret in a text, and its kind."""
 
     start: int
     end: int

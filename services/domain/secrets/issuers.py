@@ -8,7 +8,7 @@ class Issuer(NamedTuple):
 
     kind: str
     anchor: str
-    """Stands in every such token, or next to it; each alternative starts with a literal, which `re` finds fastest."""
+    """Part of every such token, or next to it; each alternative starts with a literal, which `re` finds fastest."""
     pattern: str
     """Bounded, and linear on any text."""
 

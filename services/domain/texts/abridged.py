@@ -11,7 +11,7 @@ from services.domain.texts import phrase_patterns
 from services.domain.texts.bounds import beginning
 
 _SIGN = " … "
-"""Stands where something is left out."""
+"""Marks where something is left out."""
 _SENTENCE = re.compile(r"(?<=[.!?;…])(?<!&amp;)(?<!&lt;)(?<!&gt;)\s+|(?<=\s/)\s|(?<=[。\uff01\uff1f\uff1b])")
 """Where a sentence ends, or a line that was put to others with a stroke. A sign that is escaped ends none."""
 _CLAUSE = re.compile(r"(?<=[,:])\s+|(?<=\s[—–-])\s|(?<=[\uff0c\uff1a])")  # noqa: RUF001 - dashes of prose

@@ -120,4 +120,4 @@ ORDERS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
         ),
     ),
 )
-"""Words of which one stands in any such text, and how the order reads."""
+"""Words, at least one of which is in any such text, and how the order reads."""

@@ -71,7 +71,7 @@ def read_request(tool: str, given: Arguments) -> Request:
 
 
 def subject(kind: Kind, given: Arguments, files: tuple[str, ...]) -> str:
-    """What a call is about, as it stands in its arguments."""
+    """What a call is about, as given in its arguments."""
     if kind == "search":
         return first(given, SOUGHT) or first(given, PATHS) or first(given, SUBJECTS)
     if kind in ("edit", "read") and files:

@@ -9,7 +9,7 @@ LONGEST = 4_000
 LONGEST_COMMAND = 90
 """Characters of what matters of it."""
 FIRST_WORDS = 7
-"""Words of a command in which that stands which it runs."""
+"""Words at the beginning of a command in which the program is looked for."""
 MOST_LINES = 5
 _LOOKED_AT = 60_000
 """Characters at the end of an output that are read."""
@@ -18,7 +18,7 @@ _LEAD = re.compile(r"\s*+(?:(?:cd|export|source|set)\s[^&;\n]*+(?:&&|;|\n)\s*+|\
 _PIPED = re.compile(r"\|\|?\s*+(?:tail|head|grep|rg|cat|tee|sed|awk|wc|sort|less|true|echo)\b")
 _REDIRECTED = re.compile(r"\d?>&?\S+")
 _SIGN = re.compile(r"\d?>&?")
-"""What stands behind a command only for those who read what it says."""
+"""What follows a command only for those who read its output."""
 _CATEGORIES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("typecheck", re.compile(r"\b(?:tsc|tsgo|vue-tsc|type-?checks?|check-types|mypy|pyright|basedpyright)\b")),
     ("test", re.compile(r"\b(?:tests?|vitest|jest|mocha|pytest|unittest|tox|nox)\b")),
@@ -65,7 +65,7 @@ _WRITING = re.compile(r"<<|>")
 
 
 def shown_file(command: str) -> str:
-    """The file of which a command shows what stands in it; empty: it does anything else."""
+    """The file whose content a command prints; empty: it does anything else."""
     found = _SHOWN.search(command[:LONGEST])
     return found[1] if found and not _WRITING.search(command[:LONGEST]) else ""
 

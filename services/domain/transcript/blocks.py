@@ -116,7 +116,7 @@ def atoms(recorded: Sequence[RecordedMessage]) -> Iterator[tuple[RecordedMessage
 
 
 def _ends(recorded: Sequence[RecordedMessage]) -> list[int]:
-    """Where the last result of each message's calls stands, or the message itself.
+    """The place of the last result of each message's calls, or of the message itself.
 
     Ids of calls come back in a conversation: a result belongs to the nearest call before it that has none yet.
     """

@@ -133,7 +133,7 @@ def _blocks(entries: list[MessageEntry], most: int, *, keeps_lines: bool) -> lis
 
 
 def _whole(blocks: list[Block], taken: list[RecordedMessage]) -> list[Block]:
-    """The last block also stands for silent messages behind it."""
+    """The last block also covers silent messages behind it."""
     if blocks and taken and blocks[-1].last < taken[-1].ordinal:
         blocks[-1] = msgspec.structs.replace(blocks[-1], last=taken[-1].ordinal)
     return blocks

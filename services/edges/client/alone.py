@@ -155,7 +155,7 @@ def _is_prompt(message: ServedMessage) -> bool:
 
 
 def _begins(message: ServedMessage) -> bool:
-    """Whether a call whose result stands here stands here as well."""
+    """Whether a list may begin with this message: none of its results has its call before it."""
     return all(part.kind != "tool_result" for part in message.parts)
 
 

@@ -1,6 +1,6 @@
 """`annals bench carryover`: what of a session survives when its beginning is compressed by rules alone.
 
-A case is a recorded session and a message at which it is cut. What stands before the cut is read, summarised and
+A case is a recorded session and a message at which it is cut. The part before the cut is read, summarised and
 rendered as the installation would do it, stretch after stretch; the text is left for the scorer.
 """
 

@@ -83,7 +83,7 @@ async def examine(settings: Settings, environment: Mapping[str, str], here: Path
 
 
 async def judge_repository(settings: Commits, here: Path) -> list[Finding]:
-    """Whether the repository where a person stands can be read; no finding, where commits are not read from here."""
+    """Whether the repository of the current directory can be read; no finding, where commits are not read from here."""
     return [await _look(here)] if settings.enabled and settings.checkouts else []
 
 

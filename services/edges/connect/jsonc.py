@@ -1,4 +1,4 @@
-"""JSON with comments, as a tree that knows where each value stands in its text. Lark enters by this door."""
+"""JSON with comments, as a tree that has each value's place in its text. The only importer of Lark."""
 
 import json
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ _NEVER = datetime.fromtimestamp(0, UTC)
 
 
 class NoProject(LookupError):
-    """No project is known where a person stands; says how to name one."""
+    """No project is known for the current directory; the message is how to name one."""
 
 
 async def project_at(bus: Bus, here: Path, home: Path) -> str:

@@ -17,7 +17,7 @@ MIN_BUDGET, MAX_BUDGET = 5_000, 50_000
 
 
 class ContextPressure(msgspec.Struct, frozen=True):
-    """How a session stands against its model's window."""
+    """How full the window of a session's model is."""
 
     window: Window
     threshold: Threshold

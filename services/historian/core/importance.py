@@ -87,7 +87,7 @@ def sheet(run: str, compartments: Sequence[CompartmentSealed]) -> Sheet:
 
 
 def _place(run: str, one: CompartmentSealed | Seed) -> str:
-    """Where it stands among others."""
+    """Its place among others."""
     name = one.title if isinstance(one, Seed) else one.compartment
     return sha256(msgspec.json.encode((run, name))).hexdigest()
 

@@ -6,7 +6,7 @@ from itertools import islice
 from services.domain.texts.phrase_patterns import RULE
 
 CUT = "…"
-"""Stands in a quotation where something was left out."""
+"""Marks where something was left out of a quotation."""
 _QUOTES = " \"'`\u201c\u201d\u2018\u2019\u00ab\u00bb"
 _ENDS = frozenset(".!?;…。\uff01\uff1f\uff1b\n")
 _WIDE = frozenset("。\uff01\uff1f\uff1b\n")
@@ -19,7 +19,7 @@ _TURNING = frozenset(
 )
 """Words of a sentence that may reverse the meaning of the rest, in addition to those of rules."""
 MOST = 50
-"""How often in one text a quotation is looked at: what stands there more often says nothing."""
+"""Occurrences of a quotation in one text that are looked at: what occurs more often shows nothing."""
 NEAR = 160
 """Characters in front of a cut that are looked at."""
 LEAST = 12
@@ -69,7 +69,7 @@ def _places(request: str, piece: str, at: int) -> Iterator[tuple[int, int]]:
 
 
 def _begins(text: str, at: int) -> bool:
-    """Whether a sentence begins here; what a colon leads to depends on what stands before it."""
+    """Whether a sentence begins here; after a colon, what precedes the colon decides."""
     for place in range(at - 1, -1, -1):
         one, following = text[place], text[place + 1 : place + 2]
         if one == ":" or one.isalnum():
@@ -100,7 +100,7 @@ def _is_turned(text: str, at: int) -> bool:
 
 
 def _is_abbreviation(text: str, at: int) -> bool:
-    """Whether a full stop stands behind a single letter, as in `e.g.`."""
+    """Whether a full stop follows a single letter, as in `e.g.`."""
     return text[at] == "." and text[at - 1 : at].isalpha() and not text[max(0, at - 2) : at - 1].isalnum()
 
 

@@ -174,7 +174,7 @@ def message_row(address: Address, messages: Messages, found: IndexedMessage) -> 
 
 
 def _gathered(messages: Iterator[IndexedMessage], *, is_backward: bool) -> str:
-    """What stands on one side of a message, as far as it is read."""
+    """The neighbouring text on one side of a message, as far as it is read."""
     texts: list[str] = []
     words = 0
     for other in messages:

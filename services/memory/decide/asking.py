@@ -26,7 +26,7 @@ class Origin(msgspec.Struct, frozen=True):
     family: tuple[str, ...] = ()
     """Sessions of which its own is a copy."""
     held_in: str = ""
-    """The session that the message stands in, where that is another one."""
+    """The message's session, where that is another one."""
 
     def holder(self, kind: str) -> str:
         """What its candidates are known by, with their words."""

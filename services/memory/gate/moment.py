@@ -109,7 +109,7 @@ _WENT = re.compile(
     r"(?= (?:the|a|an|it|them|to|from|with|into|onto|out|up|down|off|back|over|once|twice|early|late|\d+)\b"
     r"|[.,;!]|$)",
 )
-"""A verb of the past: what is only the state of a thing stands behind `is`."""
+"""A verb of the past: what is only the state of a thing follows `is`."""
 _STATE = re.compile(rf"\b(?:{_FINITE}|be|being|been|gets?|get|not|do|does)\b")
 _STANDS = re.compile(
     r"(?!if\b|when|unless\b|while\b|once\b)(?:the|this|that|it|my|your|our|all|not all|\w+) .{0,50}?\b(?:is"
@@ -176,7 +176,7 @@ _REASON = re.compile(
     r"[,;]?\s(?:because|since|so that|otherwise|after|when|whenever|once|until|before|where|unless|if|that"
     r"|which|who)\b",
 )
-"""Behind these stands why or when: that may have been in the past."""
+"""A reason or a time follows these: that may have been in the past."""
 _CHOSE = Words(
     r"decided|chose|chosen|agreed|settled on|adopted|switched (?:from|to)|standardi[sz]ed|deprecated|in favou?r of"
     r"|by design|on purpose|replaced (?:by|with)|superseded|introduced in|removed in|entschieden|décidé"
@@ -292,7 +292,7 @@ def _is_of_now(text: str) -> bool:
 
 
 def _main(text: str) -> str:
-    """What stands before the reason, or the time, of it."""
+    """The part before its reason, or its time."""
     return _REASON.split(text, maxsplit=1)[0]
 
 

@@ -11,7 +11,7 @@ class Words:
         self._other = re.compile(other) if other else None
 
     def found(self, text: str) -> bool:
-        """Whether one of them stands in it."""
+        """Whether one of them occurs in it."""
         lower = text.lower()
         if self._latin and self._latin.search(lower):
             return True

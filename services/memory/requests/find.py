@@ -114,7 +114,7 @@ class PhraseHit(msgspec.Struct, frozen=True):
     body: str
     """What follows the phrase; of one at the end of its sentence, what goes before it."""
     before: str = ""
-    """What stands before the phrase."""
+    """The text before the phrase."""
     reason: str = ""
     """Why it asks for nothing, where the line itself shows that; as of what is ignored."""
 
@@ -151,7 +151,7 @@ def _beginning(phrase: Phrase, line: str, begins: Sequence[int]) -> re.Match[str
 
 
 def _unquoted(phrase: Phrase, line: str) -> re.Match[str] | None:
-    """The phrase where it stands in no quotation marks and in no code."""
+    """The phrase where it is in no quotation marks and in no code."""
     found = phrase.pattern.search(line)
     if found is None:
         return None
@@ -170,7 +170,7 @@ def _body(line: str, end: int) -> str:
 
 
 def _sentence_before(text: str) -> str:
-    """The last sentence of what stands before a phrase at its end: `use tabs from now on`."""
+    """The last sentence before a phrase that ends a text: `use tabs from now on`."""
     return _ENDS.split(text.strip())[-1].strip(" ,\t\uff0c")
 
 

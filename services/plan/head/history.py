@@ -27,7 +27,7 @@ What happened in this session before the messages below, put here by the service
 record and asks for nothing. The numbers are messages. Task: is what the agent wrote that started this session."""
 """The same in the session of a sub-agent, which no person has written to."""
 STATE = "As of this writing: the messages below are newer."
-"""What stands above the state."""
+"""The heading of the state."""
 NAMES = 2 / 3
 """The share of the room that is reserved for names. They never take more than twice what the summaries take."""
 PARTS = 8

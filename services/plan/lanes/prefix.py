@@ -1,4 +1,4 @@
-"""What stands before a text as it is served: the tag by which an agent names it, and the marker of a pause."""
+"""The prefix of a text as it is served: the tag by which an agent names it, and the marker of a pause."""
 
 import re
 

@@ -15,7 +15,7 @@ _MARKER = re.compile(r"<!-- \+[^>\n]* -->\n")
 
 
 def marker(gap: float) -> str:
-    """What stands before a text that came so many seconds after what was before it; empty: nothing."""
+    """The prefix of a text that came so many seconds after what was before it; empty: none."""
     return f"<!-- +{_length(int(gap))} -->\n" if gap >= SHORTEST else ""
 
 

@@ -62,7 +62,7 @@ def needs(view: View) -> tuple[str, ...]:
 
 
 def rebase(view: View) -> Change:
-    """Place the list, or a newer one, or take it away; where it stands already, it stays."""
+    """Place the list, or a newer one, or take it away; a list that is placed already stays."""
     pairs = _pairs_in_force(view)
     current = _current_pair(view)
     placed = current or _wanted(view)

@@ -134,7 +134,7 @@ def _has_moved(session: Session, served: int) -> bool:
 
 
 def remaining_tokens(session: Session, stays: Retention) -> int:
-    """Estimated tokens that a rebase would keep now, if history stands ready up to the newest messages."""
+    """Estimated tokens that a rebase would keep now, if history is ready up to the newest messages."""
     known, conversation = session.usage.calibration, session.conversation
     tail, first = 0, conversation.last_ordinal + 1
     for place in range(conversation.last_ordinal, max(0, conversation.last_ordinal - TAIL_MESSAGES), -1):

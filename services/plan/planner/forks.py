@@ -196,7 +196,7 @@ def _moved(edit: AnyEdit, shared: Copies, positions: Mapping[int, int]) -> AnyEd
 
 
 def _heads(session: Session, origin: Session, shared: Copies) -> Iterator[AnyEdit]:
-    """What stands before the messages. A model that wants roles to alternate takes it only before an answer."""
+    """The heads before the messages. A model that wants roles to alternate takes them only before an answer."""
     alternates = session.step is not None and "requires_alternation" in session.step.capabilities
     project = origin.plan.heads.get(PROJECT)
     if project is not None and not alternates:

@@ -1,4 +1,4 @@
-"""What stands between a session and its next rebase, for a person who asks why none was made."""
+"""The outlook on a session's next rebase, for a person who asks why none was made."""
 
 from collections.abc import Iterator
 

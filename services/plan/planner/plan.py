@@ -242,7 +242,7 @@ def _names(forgone: Sequence[AnyEdit]) -> list[str]:
 
 
 def _was_sent(session: Session, edit: AnyEdit) -> bool:
-    """Whether what this edit is about was sent already: the head stands before every list."""
+    """Whether the target of this edit was sent already: the head precedes every list."""
     unchanged = session.step.kept if session.step else 0
     where = place(session, edit)
     return 0 < where <= unchanged or (where == 0 and isinstance(edit, SetHead | CutBefore))

@@ -60,7 +60,7 @@ def cost(conversation: Conversation, plan: PlanState, messages: Iterable[Message
 
 
 def served_output(plan: PlanState, part: PartRecorded) -> int:
-    """Estimated tokens of what a tool answered, as it is served: of an output that was replaced, what stands for it."""
+    """Estimated tokens of what a tool returned, as it is served: of an output that was replaced, the replacement."""
     edit = plan.altered.get(part.part)
     return tokens(len(edit.text.encode())) if isinstance(edit, ReplaceOutput) else output_tokens(part)
 

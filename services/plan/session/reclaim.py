@@ -34,7 +34,7 @@ class Nudge(msgspec.Struct, frozen=True):
     """The newest reminder."""
 
     part: str
-    """What it stands behind."""
+    """The part that it follows."""
     level: str
     number: int
     """The newest tag then."""

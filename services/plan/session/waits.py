@@ -69,5 +69,5 @@ def extended(waits: Waits, event: PlanExtended, *, more_waits: bool, is_flushed:
 
 
 def _left(position: int, event: PlanExtended | PlanRebased, is_served: bool) -> int:  # noqa: FBT001 - a plain condition
-    """The position, unless what stands there is served by the decision."""
+    """The position, unless the fact there is served by the decision."""
     return 0 if is_served and position <= event.as_of else position

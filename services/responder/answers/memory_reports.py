@@ -389,7 +389,7 @@ def _waits(note: Note) -> str:
 
 
 def _is_wanted(wanted: str, category: str, text: str) -> bool:
-    """Whether the category is meant, or every word stands in the text."""
+    """Whether the category is meant, or every word is in the text."""
     if not wanted or wanted.upper() == category.upper():
         return True
     low = text.lower()

@@ -35,7 +35,7 @@ MAX_LINE_CHARACTERS = 120
 
 
 def report(session: Session, limits: Limits, lag: int, learned: Learned = NOTHING, now: datetime | None = None) -> str:
-    """How a session stands. All tokens of prompts are as its provider counts them, tools and system prompt included.
+    """The state of a session. All tokens of prompts are as its provider counts them, tools and system prompt included.
 
     `lag`: how many facts of the log were not read yet. `learned`: what all sessions have learned of models' limits.
     `now`: the time, for the provider's cache; None where nobody knows it.
@@ -59,7 +59,7 @@ def report(session: Session, limits: Limits, lag: int, learned: Learned = NOTHIN
 
 
 def _prompt(session: Session, room: Window | None, limits: Limits, now: datetime | None) -> Iterator[str]:
-    """What the coming prompt is made of, and what stands between it and the next rebase."""
+    """The parts of the coming prompt, and what the next rebase waits for."""
     if session.step is None or room is None:
         return
     made, ahead = attribution(session), outlook(session, session.step, room, limits)

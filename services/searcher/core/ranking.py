@@ -56,7 +56,7 @@ class Weights(msgspec.Struct, frozen=True):
     meaning: float = 1.5
     late: float = 3.5
     verbatim: float = 0.5
-    """What stands in a text word for word as the query has it, such as a path; rare ones count all of this."""
+    """The weight of words that a text has exactly as in the query, such as a path; rare ones count all of this."""
     person: float = 0.0
     known: float = 0.39
     """How much must speak for a row, from 0 to 1, for the project to know anything of a query: with a model that knows

@@ -1,4 +1,4 @@
-"""Which sentences there is room for, and how they are set: in their order, what stands together on one line."""
+"""Chooses the sentences that there is room for, and sets them in order: those of one place on one line."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby

@@ -28,7 +28,7 @@ LETTERS = 2
 THOUGHT = 0.5
 """What a thought counts before its contents."""
 SETTLED = 6.0
-"""What it counts more that something is labelled as decided or open: it stands with a person's words."""
+"""The additional weight of a sentence that is labelled as decided or open: it is listed with a person's words."""
 FIRST = 3
 """Sentences that a report says the most in."""
 _WONDERS = re.compile(
@@ -40,7 +40,7 @@ _WONDERS = re.compile(
 """A thought that is not at its end."""
 _FAULT = re.compile(r"\b\w*(?:Error|Exception)\b|\b(?:error|fatal|failed|cannot)\b", re.IGNORECASE)
 _NAME = re.compile(r"[\d/_`]")
-"""What stands in the name of a file, a table or a setting, and in no word."""
+"""Characters of the name of a file, a table or a setting, and of no word."""
 _QUESTION = ("?", "\uff1f")
 
 
@@ -57,7 +57,7 @@ class KeySentence(msgspec.Struct, frozen=True):
     number: int = 0
     """Its place there."""
     head: str = ""
-    """What the paragraph stands below."""
+    """The heading of the paragraph."""
     listed: bool = False
     """Whether it is an item of a list."""
     last: bool = False

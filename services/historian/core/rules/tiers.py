@@ -25,7 +25,7 @@ SHORT_QUOTE, SHORT_REPORT = 160, 200
 
 
 class Tiers(msgspec.Struct, frozen=True):
-    """The texts, each at least as long as the next, and what stands in all of them."""
+    """The texts, each at least as long as the next, and the names that are in all of them."""
 
     title: str
     anchors: tuple[str, ...]

@@ -17,7 +17,7 @@ from services.historian.core.rules.steps import Step
 
 LONGEST_RESULT = 70
 _END = 4_000
-"""Characters at the end of an output in which a result stands."""
+"""Characters at the end of an output in which a result is looked for."""
 _LOOKING = re.compile(
     r"^(?:ls|cat|bat|rg|grep|egrep|find|fd|head|tail|pwd|wc|echo|which|type|tree|nl|stat|file|date|env"
     r"|sleep|ps|jq|sed|mkdir|touch|chmod|rm|cp|mv"
