@@ -1,4 +1,4 @@
-"""What may be asked on `ask.<question>.<project>`, and the replies."""
+"""Questions on `ask.<question>.<project>`, and the replies."""
 
 from datetime import datetime
 from typing import ClassVar, Literal

@@ -1,4 +1,4 @@
-"""What a note may wait for: a closed union of conditions that a program can look at. None of them runs anything.
+"""Conditions that a note may wait for: a closed union that a program can check. None of them runs anything.
 
 A condition is JSON in a field of an event, as the edits of a plan are: events are flat.
 """

@@ -1,4 +1,4 @@
-"""What a harness may say on `in.*`: what it saw, in the order it saw it, under its own ids."""
+"""The messages of harnesses on `in.*`: reports of what they saw, in their order, under the harness's own ids."""
 
 from typing import ClassVar, Literal
 

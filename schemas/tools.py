@@ -1,4 +1,4 @@
-"""What an agent or a person may call in a harness: tools, their actions, and slash commands."""
+"""Tools with their actions, and slash commands: what an agent or a person may call in a harness."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args

@@ -1,4 +1,4 @@
-"""What happens to the memory of a project that had another name before: it goes on under the name that it has now.
+"""Moves the memory of a project that had another name before to the name that it has now.
 
 The facts of the former book are copied into the book of today, each decision with its own time, sender and cause, so
 that a reader of that book needs to know of no other. Then the former book is closed by a fact that names this one:

@@ -1,4 +1,4 @@
-"""Where a session comes from: the one whose agent started it, and those of which it is a copy."""
+"""The origin of a session: the one whose agent started it, and those of which it is a copy."""
 
 import msgspec
 

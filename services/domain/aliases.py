@@ -1,4 +1,4 @@
-"""Which project each name leads to: one aggregate of the installation, apart from those of projects. Pure."""
+"""The names of projects: one aggregate of the installation, apart from those of projects. Pure."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

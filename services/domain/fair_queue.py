@@ -1,4 +1,4 @@
-"""Who is answered next where more is asked than can be answered: the oldest that is still of use, by turns of clients.
+"""A fair queue for more requests than can be answered: the oldest that is still of use, in turns of clients.
 
 What comes too late for its asker is not worth the work: with first come, first served, and without a look at the
 deadline, an overloaded service answers everybody a little too late, and nobody in time.

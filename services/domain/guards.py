@@ -1,4 +1,4 @@
-"""What an append expects of the log, so that no decision is written that was made on less than there is by now.
+"""Guards of an append: its expectations of the log, so that no decision is written that was made on less.
 
 An event that is appended can carry one expectation: a subject, or a filter that ends with `.*` or `.>`, and the
 position of the newest event that it matched when the decision was made; 0: there was none.

@@ -1,4 +1,4 @@
-"""How often sessions work with files, and what was decided about those that were proposed as key files."""
+"""Sessions' use of files, and decisions about those that were proposed as key files."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

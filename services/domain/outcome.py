@@ -1,4 +1,4 @@
-"""What may become of a message that a room took: a closed set. Its facts, if any, are in the log by then."""
+"""Outcomes of a message that a room took: a closed set. Its facts, if any, are in the log by then."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""What a project sets for itself: which settings those are, what they take, and what holds with them. No clock, no I/O.
+"""A project's own settings: which there are, their values, and how they are applied. No clock, no I/O.
 
 A repository is somebody else's text, so the list is short and nothing on it reaches beyond the project: no address, no
 key, no budget, no path outside. Which settings are on it is declared where each is defined (`own`, in

@@ -1,4 +1,4 @@
-"""Which tags are protected: the newest ones of the conversation as it is now. The one rule, for all who ask.
+"""Protected tags: the newest ones of the conversation as it is now. The one rule, for all who ask.
 
 What is protected stays, whoever asks to drop it, until newer tags have come. Where room is short, a prompt keeps no
 more of it than it is to keep of its newest messages; where the model would refuse the prompt, nothing is protected.

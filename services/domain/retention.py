@@ -1,4 +1,4 @@
-"""How much of a session a prompt keeps when it is made smaller: compressed history, readings, and the newest messages.
+"""How much a prompt retains when it is made smaller: compressed history, readings, and the newest messages.
 
 What stays is read again by every call and written anew by every rebase, while what is left out may have to be looked
 at again. What stays matters far more than how much: of what agents edit long after they have read it, most

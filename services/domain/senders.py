@@ -1,4 +1,4 @@
-"""Who sends a message: by the subject that it came on, which the broker lets nobody else publish on.
+"""The sender of a message: known by its subject, which the broker lets nobody else publish on.
 
 What a body says of its sender is recorded as claimed. A harness speaks for whoever works with it, and nobody sees
 whether what it says of them is so.

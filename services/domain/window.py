@@ -1,4 +1,4 @@
-"""How much a model takes, and from where on room is made: one answer for everyone who asks, with its source."""
+"""The window of a model, and from where on room is made: one answer for all rooms, with its source."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

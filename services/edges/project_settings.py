@@ -1,4 +1,4 @@
-"""What a project's file may say about a whole installation: it may tighten what holds, and loosen nothing.
+"""Settings of an installation that a project's file may change: it may restrict, and permit nothing more.
 
 Budgets and sizes may get lower, protection higher, models fewer, and what touches texts may be switched off. Each
 definition says which of these it takes; with hosts, keys, paths and all the rest a project has no say. Only commands

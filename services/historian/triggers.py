@@ -1,4 +1,4 @@
-"""What may call for a job of history: a session is looked at, and what is due for it is requested or given up."""
+"""Triggers of history jobs: a session is looked at, and what is due for it is requested or given up."""
 
 import asyncio
 import time

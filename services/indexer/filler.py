@@ -1,4 +1,4 @@
-"""What gives rows their vectors: the embedder is asked for them, the newest rows first, as long as some lack them."""
+"""Fills in the vectors of rows: the embedder is asked for them, the newest rows first, as long as some lack them."""
 
 import asyncio
 import time

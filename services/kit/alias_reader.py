@@ -1,4 +1,4 @@
-"""Where the names of projects lead, for rooms that look it up at every question: read again in the background."""
+"""A cache of projects' names, for rooms that look one up at every question: read again in the background."""
 
 import asyncio
 import time

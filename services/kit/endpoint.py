@@ -1,4 +1,4 @@
-"""Where the broker is: as the settings say, or as the process that started it has written down."""
+"""The broker's address: from the settings, or from the file of the process that started it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where indexes are on the disk, and the files about them next to their tables.
+"""The place of indexes on the disk, and the files about them next to their tables.
 
 `index/<set>/` holds the tables of one model, and `position.json` how far the log is in them. `index/current.json` names
 the set that is searched. A set is never changed into another: a new one is built next to it.

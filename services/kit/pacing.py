@@ -1,4 +1,4 @@
-"""How often something is done again for one address, where it is called for faster than it is done."""
+"""Limits how often something is done for one address that is called for faster than it is done."""
 
 from collections import OrderedDict
 from itertools import takewhile

@@ -1,4 +1,4 @@
-"""What a project is called: by the commit that the history of its repository begins with, as git itself finds it.
+"""The name of a project: the commit that the history of its repository begins with, as git itself finds it.
 
 The adapters' core computes the same in `repository.ts` and `identity.ts`; a test has both name the same repositories.
 """

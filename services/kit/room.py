@@ -1,4 +1,4 @@
-"""What every room is, and what it is given when it opens."""
+"""The interface of a room, and what it is given when it opens."""
 
 import asyncio
 from contextlib import AsyncExitStack

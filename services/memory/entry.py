@@ -1,4 +1,4 @@
-"""What is known of one memory, one note, and one candidate."""
+"""One memory, one note, and one candidate."""
 
 from datetime import datetime
 from typing import Literal

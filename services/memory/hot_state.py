@@ -1,4 +1,4 @@
-"""What a session works at now: files, errors that are open, and what was decided. A pure fold over its tool calls.
+"""The state of a session's work: files, open errors, and decisions. A pure fold over its tool calls.
 
 An exit code that nobody knows changes nothing. A command that succeeds clears the errors of its category and of no
 other one.

@@ -1,4 +1,4 @@
-"""What is done with candidates, by where they come from: the defaults, and what a person has set."""
+"""The policy for candidates, by their trust: the defaults, and what a person has set."""
 
 from collections.abc import Mapping
 

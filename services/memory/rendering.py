@@ -1,4 +1,4 @@
-"""Which memories are in a head, and how they read: whole lines within a budget, the strongest first.
+"""Chooses the memories of a head and renders them: whole lines within a budget, the strongest first.
 
 Capacity decides what is in a head and never what is known: each one that is left out has its reason. A person's go
 first, pinned ones before others and then the newest before older ones: only the budget of tokens can hide a rule of a

@@ -1,4 +1,4 @@
-"""What a project's memory book holds, and under which keys a memory is found in it."""
+"""The state of a project's memory book, and the keys by which a memory is found in it."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

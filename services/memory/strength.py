@@ -1,4 +1,4 @@
-"""How strong a memory is: it begins by its class and source, halves with its age, and is renewed when seen again.
+"""The strength of a memory: it begins by its class and source, halves with its age, and is renewed by sightings.
 
 Ages are days. Nothing here reads a clock: the moment at which strength is asked for comes in as a value, so the same
 log gives the same strengths on every replica.

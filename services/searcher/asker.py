@@ -1,4 +1,4 @@
-"""Who asks, and what they may see. The project is that of the subject: who asks of another one is refused before."""
+"""The client of a search, and what it may see. The project is that of the subject: others are refused before."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What the searcher reads of the index: the tables of the set that is searched, and shelves of its projects."""
+"""The searcher's view of the index: the tables of the set that is searched, and shelves of its projects."""
 
 import asyncio
 import contextlib

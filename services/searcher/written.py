@@ -1,4 +1,4 @@
-"""What was remembered or noted lately: a search that comes behind the confirmation of it waits until it is indexed."""
+"""Recent memories and notes: a search that follows their confirmation waits until they are indexed."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""What can be set, read from the definitions: each setting with its names, its type and its bounds."""
+"""The list of settings, read from the definitions: each with its names, its type and its bounds."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, TypeGuard, get_args, get_origin

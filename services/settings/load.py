@@ -1,4 +1,4 @@
-"""How settings come together: the environment, a person's file, and the defaults; and how they are handed on.
+"""Loads the settings from the environment, a person's file and the defaults; and how they are handed on.
 
 A value that cannot be used is named, and the next source holds in its place: nothing that a person writes into a
 setting ends a command.

@@ -1,4 +1,4 @@
-"""Where settings come from, and what is wrong with what was found there."""
+"""Sources of settings, and faults of what was found there."""
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""What a harness sends, without its secrets: every text that may reach the log passes here."""
+"""Masks the secrets in a harness's messages: every text that may reach the log passes here."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Which commits are read, what of them is news, and which count no longer. No clock, no I/O."""
+"""Decides which commits are read, which are new, and which count no longer. No clock, no I/O."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 

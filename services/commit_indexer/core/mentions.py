@@ -1,4 +1,4 @@
-"""Where sessions name commits: in what people and agents write, and in what git was asked and has answered."""
+"""Mentions of commits in sessions: in texts of people and agents, and in git's commands and answers."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

@@ -1,4 +1,4 @@
-"""Where the repositories of projects are: where harnesses have worked, and what a person has set. No clock, no I/O."""
+"""The repositories of projects: where harnesses have worked, and what a person has set. No clock, no I/O."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

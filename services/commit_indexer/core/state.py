@@ -1,4 +1,4 @@
-"""What is known of the commits of one project: those that count, how far repositories were read. No clock, no I/O."""
+"""The state of a project's commits: those that count, and how far repositories were read. No clock, no I/O."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

@@ -1,4 +1,4 @@
-"""What the console and the process of one query say to each other."""
+"""The messages between the console and the process of one query."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""How a value of DuckDB is written as JSON: as itself where JSON has such a value, and as text where it has none."""
+"""Values of DuckDB as JSON: as themselves where JSON has such a value, and as text where it has none."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Which names come to lead to a project: what Annals can check itself does, of everything else a person decides."""
+"""Decides on names of projects: what Annals can verify itself, it accepts; on everything else a person decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the desk decides about the profiles of people: whose session it is, what is collected, and what people say."""
+"""Decides on people's profiles: whose session it is, what is collected, and what people ask for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a project sets for itself, as the desk decides on it: a person's command, whole or not at all."""
+"""Decides on a project's own settings: a person's command, whole or not at all."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Which edits in force showed what is erased: their sessions are rebased once."""
+"""Prompts whose edits in force showed what is erased: their sessions are rebased once."""
 
 from collections.abc import Mapping, Sequence
 

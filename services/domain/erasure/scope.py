@@ -1,4 +1,4 @@
-"""What is to be erased: whose facts, which memories and notes, and which texts. And what a record is without it.
+"""The scope of an erasure: facts, memories, notes and texts; and what a record is without them.
 
 Of a fact that goes as a whole its position, id, type, moment and cause stay. It has the version `ERASED`, which no
 release writes: every release passes over a version that it does not know.

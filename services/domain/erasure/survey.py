@@ -1,4 +1,4 @@
-"""What a log says of sessions, memories and notes: who belongs to whom, before any of them is erased."""
+"""A survey of a log's sessions, memories and notes, and what belongs to each, before any of them is erased."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

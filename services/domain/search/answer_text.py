@@ -1,4 +1,4 @@
-"""What was found, as an agent or a person reads it: a header, two lines for each hit, and the call that opens it."""
+"""The text of a search's answer: a header, two lines for each hit, and the call that opens it."""
 
 import re
 from collections.abc import Iterable, Iterator

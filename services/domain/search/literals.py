@@ -1,4 +1,4 @@
-"""What of a query a text must have word for word: quoted words, symbols, paths, codes, addresses, hashes, ids."""
+"""Literals of a query, which a text must have word for word: quoted words, symbols, paths, codes, hashes, ids."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How the tokens of known issuers look: a table, each row after what the issuer publishes of its format."""
+"""Forms of the tokens of known issuers: a table, each row after what the issuer publishes of its format."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""How secrets look, and what only looks like one: tables of expressions, each bounded."""
+"""Patterns of secrets, and of what only looks like one: tables of expressions, each bounded."""
 
 import re
 import string

@@ -1,4 +1,4 @@
-"""How the tokens of several hundred issuers look: the rules of gitleaks, unchanged, and how a text is searched by them.
+"""Rules for the tokens of several hundred issuers: those of gitleaks, unchanged, and the search of a text by them.
 
 gitleaks reads files, one key to a line. Here a token may also be in a sentence, in JSON within JSON or in a log
 line, so what the rules expect around a token is widened (`WIDER`). What is found then has to be random enough, and a

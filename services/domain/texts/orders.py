@@ -1,4 +1,4 @@
-"""How orders read that are meant for an agent, in the languages that are known; all in lower case."""
+"""Patterns of orders to an agent, in the languages that are known; all in lower case."""
 
 import re
 

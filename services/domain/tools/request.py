@@ -1,4 +1,4 @@
-"""What a tool call asks for, read off its tool and its arguments: of which kind it is, and which files it touches.
+"""The request of a tool call, read off its tool and its arguments: its kind, and the files it touches.
 
 The tool's name decides where the table of names has it; the names of the arguments decide otherwise. What a tool that
 nobody knows names as its files is taken for files, but not for touched: it may be of another machine.

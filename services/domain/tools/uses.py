@@ -1,4 +1,4 @@
-"""What tool calls asked for and which files they touched: enough to see that a later one makes an earlier one idle."""
+"""Tool calls with their requests and files: enough to see that a later one makes an earlier one idle."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

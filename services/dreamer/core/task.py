@@ -1,4 +1,4 @@
-"""What a task of the dreamer is: it looks at a project's memory, and names commands for the desk to decide."""
+"""The interface of a dreamer's task: it looks at a project's memory, and proposes commands for the desk to decide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files of a project sessions have worked with, folded from the log."""
+"""Files of a project that sessions have worked with, folded from the log."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

@@ -1,4 +1,4 @@
-"""What a look at a note's condition has found, what follows of that, and when the next look comes."""
+"""Verdicts on a note's condition: what was found, what follows of it, and when it is looked at again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rooms do while a model writes its answer: a replay, whose model answers at once, leaves them the time for it."""
+"""Lets rooms catch up between calls: a replay's model answers at once, and leaves them no time for it."""
 
 from schemas.codec import decode_event
 from schemas.events import (

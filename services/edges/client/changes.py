@@ -1,4 +1,4 @@
-"""What the arguments of a call hold: the texts that an agent wrote, and what it took for granted in a file."""
+"""Texts in the arguments of a call: those that an agent wrote, and those that it expected in a file."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a call costs, in plain input tokens: the shares that providers charge for what a cache has, or gets."""
+"""The cost of a call, in plain input tokens: providers charge a share for what a cache has, or gets."""
 
 CACHED = 0.1
 """A token that the provider's cache has."""

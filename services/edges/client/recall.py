@@ -1,4 +1,4 @@
-"""What a model still has before it of what it uses: measured on a recorded session, call by call.
+"""The recall of a recorded session: what the prompt still has of what the model uses, call by call.
 
 `seen` is the share of names (see `names`) that the agent wrote, had been shown, and that stand in the prompt as served
 at that call. `basis` is the share of edits whose old text had been shown and is still there. A miss has its price:

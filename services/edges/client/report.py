@@ -1,4 +1,4 @@
-"""What a replay came to, as numbers and as a table."""
+"""The result of a replay, as numbers and as a table."""
 
 import statistics
 from collections.abc import Iterator, Sequence

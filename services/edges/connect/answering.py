@@ -1,4 +1,4 @@
-"""Who answers the questions that rooms have for a model: rules, or a harness with its own logins."""
+"""The choice of who answers the rooms' questions for a model: rules, or a harness with its own logins."""
 
 import argparse
 import json

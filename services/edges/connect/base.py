@@ -1,4 +1,4 @@
-"""What a harness says of itself, so that it can be connected and looked at: all that setup and doctor know of it."""
+"""The interface of a harness for setup and doctor: all that they know of it."""
 
 import os
 from abc import ABC, abstractmethod

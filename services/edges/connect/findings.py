@@ -1,4 +1,4 @@
-"""What the doctor says: one sentence on each thing looked at, and what to do where it is not well."""
+"""Findings of the doctor: one sentence on each thing examined, and a remedy where it is not well."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What setup did on this machine, stored next to the bundle, so that it can be undone."""
+"""The record of what setup did on this machine, stored next to the bundle, so that it can be undone."""
 
 from pathlib import Path
 

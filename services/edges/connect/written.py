@@ -1,4 +1,4 @@
-"""What connects a harness: the entry that its configuration is to have, and what it takes to take that back."""
+"""The entry that connects a harness in its configuration, and what it takes to undo it."""
 
 import hashlib
 from collections.abc import Mapping

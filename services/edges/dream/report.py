@@ -1,4 +1,4 @@
-"""How runs of the dreamer are printed."""
+"""Prints runs of the dreamer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

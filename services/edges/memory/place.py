@@ -1,4 +1,4 @@
-"""Which project a person means: that of the repository they work in, or where a harness has worked in there."""
+"""Finds the project that a person means: that of the repository they work in, or of a harness that worked there."""
 
 from collections.abc import Sequence
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""What a person reads of a project's memory: the question of each reading, and how its reply is printed."""
+"""Readings of a project's memory for a person: the question of each, and how its reply is printed."""
 
 import argparse
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""How a session stands against its model's window: how full it is, and what the next rebase will take out anyway."""
+"""The pressure on a session's context: how full the window is, and what the next rebase will take out anyway."""
 
 import msgspec
 

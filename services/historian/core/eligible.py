@@ -1,4 +1,4 @@
-"""What may be compressed: all but the newest messages, measured in tokens. A pure function of the conversation."""
+"""Eligibility for compression: all but the newest messages, measured in tokens. A pure function of the conversation."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How a model's checked answer becomes a summary: without secrets, whoever brought them in."""
+"""Makes a summary of a model's checked answer, without secrets, whoever brought them in."""
 
 from services.domain.secrets import mask
 from services.domain.texts.bounds import flat

@@ -1,4 +1,4 @@
-"""What a copy of a session has of its origin's compartments: those that cover nothing but copied messages."""
+"""Compartments that a copy of a session inherits: those of its origin that cover nothing but copied messages."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""From a summary to facts: what is published of it, when a job is done, and what a failure means."""
+"""Makes facts of a summary: what is published of it, when a job is done, and what a failure means."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What the historian knows of a session: its conversation, what is compressed, how full the prompt is, and its jobs."""
+"""The historian's state of a session: its conversation, its compartments, how full the prompt is, and its jobs."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

@@ -1,4 +1,4 @@
-"""What a summary of a stretch of conversation consists of, whoever wrote it, before it is published."""
+"""A summary of a stretch of conversation, whoever wrote it, before it is published."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""What a model must answer when it is asked for a summary: everything that can be wrong with it, and what is mended."""
+"""Checks a model's summary: everything that can be wrong with it, and what is corrected."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise

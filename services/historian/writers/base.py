@@ -1,4 +1,4 @@
-"""Who writes summaries: the rules, which need nothing and nobody, or a model."""
+"""The interface of summary writers: the rules, which need no model, or a model."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""What of the log the broker counts and cannot read: a disk has changed some bits of it.
+"""Holes in the log: messages that the broker counts and cannot read, since a disk has changed some bits of them.
 
 A broker that was killed cuts such a block at the first record that it cannot read, and all behind it is lost, with what
 was written and confirmed since the fault. So what cannot be read in the newest block matters more than anywhere else.

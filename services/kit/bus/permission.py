@@ -1,4 +1,4 @@
-"""What a user may not do, in a sentence: made of what the broker says when it refuses a message."""
+"""A refusal of the broker as a sentence: which user may not do what."""
 
 _PUBLISHED = ' for publish to "'
 PERSON = "for this command set ANNALS_NATS__PASSWORD to the password of people"

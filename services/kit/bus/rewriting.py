@@ -1,4 +1,4 @@
-"""What the broker stores, made anew: a stream is copied, deleted and filled from its copy, at the same positions.
+"""Rewrites a stream of the broker: it is copied, deleted and filled from its copy, at the same positions.
 
 The copy is whole before the stream is deleted, and stays until the stream is whole again: cut off anywhere, it is known
 from both which part was done. Nothing else writes to the broker meanwhile, which whoever calls this sees to.

@@ -1,4 +1,4 @@
-"""How a question goes down the chain: tries, one repair, the next model, within a deadline and a budget."""
+"""Asks a chain of models: tries, one repair, the next model, within a deadline and a budget."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""What becomes of a candidate: the gate, the policy, its twins in the book, and then a place in it.
+"""The admission of a candidate: the gate, the policy, its twins in the book, and then a place in it.
 
 A judgement precedes the facts that it leads to. So what is cut short behind it is known to be unfinished, and
 deciding again yields the rest: the book is as it was but for the judgement.

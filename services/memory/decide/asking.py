@@ -1,4 +1,4 @@
-"""What a message asks to be remembered, and what else it shows, as candidates.
+"""Candidates in a message: what it asks to be remembered, and what else it shows.
 
 What only looks like a request is one, too, that is rejected with its reason.
 """

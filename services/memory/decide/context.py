@@ -1,4 +1,4 @@
-"""What a decision about a project's memory needs to know in addition to the book."""
+"""The context of a decision about a project's memory: what it needs to know in addition to the book."""
 
 from datetime import datetime
 

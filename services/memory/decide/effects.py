@@ -1,4 +1,4 @@
-"""What a decision means for what else is remembered: what it speaks against, and what finds no room any more.
+"""The effects of a decision on other memories: what it contradicts, and what finds no room any more.
 
 Nothing is hidden in silence: whoever writes or pins a memory is answered with what that hides.
 """

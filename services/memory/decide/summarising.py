@@ -1,4 +1,4 @@
-"""What a harness's own summary asks for: new candidates, and commands about the memories that its writer was shown."""
+"""Requests in a harness's own summary: candidates, and commands about the memories that its writer was shown."""
 
 from __future__ import annotations
 

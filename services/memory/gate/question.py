@@ -1,4 +1,4 @@
-"""What is still to be decided."""
+"""Recognises what is still to be decided."""
 
 import re
 

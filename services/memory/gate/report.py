@@ -1,4 +1,4 @@
-"""What belongs to a report of the work: its headings, what a program printed, what was counted, and what was found."""
+"""Signs of a report of the work: its headings, a program's output, counts, and findings."""
 
 import re
 

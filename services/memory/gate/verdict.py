@@ -1,4 +1,4 @@
-"""What the gate says of a text: the reasons against it, all of them, in one order.
+"""The gate's verdict on a text: the reasons against it, all of them, in one order.
 
 What a person asked for in so many words is only refused where it is empty or would steer an agent. Everything else is
 also refused where it describes what happens now rather than what holds.

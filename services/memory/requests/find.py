@@ -1,4 +1,4 @@
-"""What a person asks to be remembered in a message, line by line; and what only looks like it, with the reason.
+"""Finds requests to remember in a person's message, line by line; and what only looks like one, with the reason.
 
 The gate still judges each body: it refuses those that would steer an agent.
 """

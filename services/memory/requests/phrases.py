@@ -1,4 +1,4 @@
-"""How people ask for something to be remembered, and how they say that it is not to be.
+"""Phrases by which people ask to remember something, or not to.
 
 A phrase that is anchored counts only at the beginning of a line, an item of a list or a sentence: `I need to remember
 the milk` asks for nothing.

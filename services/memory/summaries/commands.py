@@ -1,4 +1,4 @@
-"""What the commands of a summary may do to the memories that its writer was shown.
+"""Commands in a summary, which may change the memories that its writer was shown.
 
 The writer names memories by the numbers of a list, and the list by its id. A summary that names no list, or another
 one, commands nothing. Each command is granted or refused by itself, in its order.

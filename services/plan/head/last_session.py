@@ -1,4 +1,4 @@
-"""What the last session left open, as the head of a new session shows it."""
+"""What the last session left open, for the head of a new session."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta

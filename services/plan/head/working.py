@@ -1,4 +1,4 @@
-"""What a session works at, as the head of its history shows it."""
+"""The state of a session's work, for the head of its history."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""How old things are, counted in tags, and which of them are about to be dropped."""
+"""Ages, counted in tags, and which old parts are about to be dropped."""
 
 from collections.abc import Set as AbstractSet
 

@@ -1,4 +1,4 @@
-"""What a lane is: edits for what is new, and edits for everything at a rebase."""
+"""The interface of a lane: edits for what is new, and edits for everything at a rebase."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""What stays in a prompt although the messages around it are compressed: readings of files, and what was asked for.
+"""Parts that stay in a prompt while the messages around them are compressed: readings of files, and requests.
 
 Of readings, the least idle for its kind comes first, as far as there is room. What an agent or a person has dropped,
 what another lane has shortened, and what a later reading shows again, goes. The words that began the task at hand stay

@@ -1,4 +1,4 @@
-"""What a prompt is made of, in tokens as the provider counts them."""
+"""The parts of a prompt, in tokens as the provider counts them."""
 
 import msgspec
 from msgspec.structs import replace

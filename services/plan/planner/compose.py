@@ -1,4 +1,4 @@
-"""What the lanes want of a rebase, put together and weighed."""
+"""Composes a rebase of what the lanes want, and weighs it."""
 
 from bisect import bisect_left
 from collections.abc import Sequence

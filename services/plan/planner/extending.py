@@ -1,4 +1,4 @@
-"""What the lanes want of messages that no call has sent before."""
+"""Edits of messages that no call has sent before, as the lanes want them."""
 
 from collections.abc import Sequence
 from functools import partial

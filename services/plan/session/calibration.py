@@ -1,4 +1,4 @@
-"""What a prompt will count at its provider, from estimates: calibrated by each count and each refusal of a session.
+"""Calibrates estimated tokens by each count and each refusal that a provider has given in a session.
 
 A count speaks of one call. What is served in the next one counts as much as that, and so much more or less as the
 estimates differ, times what a token of the estimate has been found to count.

@@ -1,4 +1,4 @@
-"""What a prompt costs under the edits in force, as estimated, and what each of them saves of it."""
+"""The estimated cost of a prompt under the edits in force, and what each of them saves."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""What agents have asked to drop, by tag: what waits for a rebase, and what was dropped."""
+"""Drops that agents have asked for, by tag: those that wait for a rebase, and those that are done."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

@@ -1,4 +1,4 @@
-"""What of a prompt no lane takes out for as long as nobody asks for that, counted as facts come.
+"""The firm part of a prompt, which no lane takes out unasked, counted as facts come.
 
 A rebase leaves at least so much in the prompt. So it is known without a look at the conversation that some rebases
 would not pay: see `services.plan.planner.worth`.

@@ -1,4 +1,4 @@
-"""Where a piece of a session's work has come to an end, and what the agent has read of its notes since."""
+"""Ends of pieces of a session's work, and what the agent has read of its notes since."""
 
 import msgspec
 

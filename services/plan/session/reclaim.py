@@ -1,4 +1,4 @@
-"""How much of a session's tool outputs its agent could drop, counted as facts come: no pass looks through them all."""
+"""Tool outputs that a session's agent could drop, counted as facts come: no pass looks through them all."""
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""What providers have counted of a session's prompts, model by model."""
+"""Providers' counts of a session's prompts, model by model."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

@@ -1,4 +1,4 @@
-"""What waits for a rebase: a flush, a refusal of a provider, and causes that came at a time when nothing may change."""
+"""Causes that wait for a rebase: a flush, a refusal, and causes that came when nothing might change."""
 
 import msgspec
 

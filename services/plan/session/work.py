@@ -1,4 +1,4 @@
-"""What a session works at, folded from its own facts, for the head of its history.
+"""The work of a session, folded from its own facts, for the head of its history.
 
 A harness reports the output of a call before its exit code, and maybe in two parts. So the output of the newest
 commands and searches is stored until their exit codes are known.

@@ -1,4 +1,4 @@
-"""What the tiers never touch: code, addresses, paths, ids, and what a person is quoted with."""
+"""Regions that the tiers never touch: code, addresses, paths, ids, and quotations of a person."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What a question is: what is asked, who answers it, and how many are answered at once."""
+"""The interface of a question: its message, the function that answers it, and how many are answered at once."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Generic, Protocol, TypeVar

@@ -1,4 +1,4 @@
-"""What a prompt is made of at one call: the edits in force, the hints and the answers to searches in it."""
+"""The outline of a prompt at one call: the edits in force, the hints and the answers to searches in it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice

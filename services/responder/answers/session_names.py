@@ -1,4 +1,4 @@
-"""Which session is meant by its id or the beginning of it, and which are called nearly the same where none is."""
+"""Finds a session by its id or the beginning of it; names similar ones where there is none."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""What people have taken back, left out of an explanation: none of it is repeated there word for word."""
+"""Leaves out of an explanation what people have taken back: none of it is repeated there word for word."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

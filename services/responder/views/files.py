@@ -1,4 +1,4 @@
-"""Which file answers: the one of today's shapes, or an older one for as long as the new one is being built.
+"""Chooses the views' file that answers: the current one, or an older one while the new one is being built.
 
 A file that is damaged, or that is not what the log says, is put aside and built anew from the log.
 """

@@ -1,4 +1,4 @@
-"""Which rows hold which words, and what a row is worth for a query by the words that it holds (BM25)."""
+"""Postings: which rows have which words, and a row's score for a query by its words (BM25)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType

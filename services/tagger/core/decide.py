@@ -1,4 +1,4 @@
-"""What the facts are in what a harness saw. No clock, no I/O: content comes in masked, times with the content."""
+"""Makes facts of a harness's reports. No clock, no I/O: content comes in masked, times with the content."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What the tagger knows of a project: where it lies, and what its documents hold. No clock, no I/O."""
+"""The tagger's state of a project: its directories, and its documents. No clock, no I/O."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

@@ -1,4 +1,4 @@
-"""What is recorded as it is reported: counts, refusals, lists of what there is to do, sets of tools, adapters."""
+"""Reports that are recorded as they are: counts, refusals, todo lists, sets of tools, adapters."""
 
 from collections.abc import Mapping
 

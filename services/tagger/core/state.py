@@ -1,4 +1,4 @@
-"""What the tagger knows of a session, folded from its own facts."""
+"""The tagger's state of a session, folded from its own facts."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

@@ -1,4 +1,4 @@
-"""What was done, in lines: commits, changed files, failures, the plan, commands and what was read."""
+"""Lines about actions: commits, changed files, failures, the plan, commands and what was read."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

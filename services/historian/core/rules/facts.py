@@ -1,4 +1,4 @@
-"""What a stretch shows beyond itself, where the evidence is strong.
+"""Facts and traits that hold beyond a stretch, where the evidence is strong.
 
 That is: lasting rules, commands that check the work, turns that it took, what a person says again and again, and what
 still fails at its end.

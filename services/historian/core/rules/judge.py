@@ -1,4 +1,4 @@
-"""What kind of work a unit was, and how long it should be remembered."""
+"""Judges units: the kind of work, and how long it should be remembered."""
 
 import re
 

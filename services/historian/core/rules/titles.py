@@ -1,4 +1,4 @@
-"""What a unit was about, in a few words."""
+"""Titles of units: their subject in a few words."""
 
 from services.domain.texts import phrase_patterns
 from services.domain.texts.bounds import beginning

@@ -1,4 +1,4 @@
-"""What of the agent's own plan is done, and what is open, at the end of each unit."""
+"""The agent's own todo list: which tasks are done, and which are open, at the end of each unit."""
 
 from collections.abc import Iterable, Iterator
 

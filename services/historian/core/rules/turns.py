@@ -1,4 +1,4 @@
-"""What the agent wrote, each text with what it did around it."""
+"""The agent's texts, each with the calls around it."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""What was done in a unit: files, commands and how they ended, failures and whether they were overcome, commits."""
+"""The work of a unit: files, commands with their results, failures and whether they were overcome, commits."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""How a configuration is changed so that it connects OpenCode to this installation, and how that is taken back."""
+"""Changes a configuration so that it connects OpenCode to this installation, and changes it back."""
 
 from pathlib import Path
 from typing import Any

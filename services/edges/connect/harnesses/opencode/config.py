@@ -1,4 +1,4 @@
-"""What OpenCode's configuration says about plugins and compaction, over all of its files."""
+"""OpenCode's configuration of plugins and compaction, merged from all of its files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
