@@ -218,7 +218,7 @@ class StatusAsk(Ask, frozen=True):
 
 
 class SessionStatus(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How near a session in memory is to its next rebase. Tokens are as its provider counts them."""
+    """The distance of a session in memory from its next rebase. Tokens are as its provider counts them."""
 
     project: str
     session: str
@@ -425,7 +425,7 @@ class MemoryAsk(Ask, frozen=True):
 
 
 class MemorySource(msgspec.Struct, frozen=True):
-    """Where a memory was seen."""
+    """A place where a memory was seen."""
 
     actor: str
     session: str
@@ -478,7 +478,7 @@ class NoteEntry(msgspec.Struct, frozen=True):
 
 
 class JunkRate(msgspec.Struct, frozen=True):
-    """How much of what came from one source was junk."""
+    """The share of junk in what came from one source."""
 
     source: str
     """Whose words it was: `person`, `agent`, `historian`, ..."""

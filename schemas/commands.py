@@ -9,7 +9,7 @@ from schemas.numbers import Amount, Count
 
 
 class Command(msgspec.Struct, frozen=True):
-    """What someone wants done. It is valid or refused as a whole."""
+    """A command. It is valid or refused as a whole."""
 
     TYPE: ClassVar[str]
 
@@ -246,7 +246,7 @@ class NoteUpdate(Command, frozen=True):
 
 
 class NoteReady(Command, frozen=True):
-    """What a note waits for has come."""
+    """The condition that a note waited for is met."""
 
     TYPE: ClassVar[str] = "note.ready"
 
@@ -257,7 +257,7 @@ class NoteReady(Command, frozen=True):
 
 
 class NotePark(Command, frozen=True):
-    """What a note waits for cannot be looked at."""
+    """The condition that a note waits for cannot be checked."""
 
     TYPE: ClassVar[str] = "note.park"
 
@@ -311,7 +311,7 @@ class ProjectSeparate(Command, frozen=True):
 
 
 class ProfileCommand(Command, frozen=True):
-    """What a person decides about their own profile. It belongs to no project."""
+    """A decision of a person about their own profile. It belongs to no project."""
 
     directory: str
     """The current directory of the person: the e-mail address that git has there decides whose profile it is."""
@@ -377,7 +377,7 @@ class KeyFilePropose(Command, frozen=True):
 
 
 class KeyFileDecision(Command, frozen=True):
-    """What a person decides about key files of a project."""
+    """A decision of a person about key files of a project."""
 
     paths: list[str]
 
@@ -413,7 +413,7 @@ class SpendReserve(Command, frozen=True):
 
 
 class SpendSettle(Command, frozen=True):
-    """What a reserved call cost in the end."""
+    """The final cost of a reserved call."""
 
     TYPE: ClassVar[str] = "spend.settle"
 

@@ -11,7 +11,7 @@ from schemas.envelope import Moment
 
 
 class _Condition(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind"):
-    """What all conditions are."""
+    """The base of all conditions."""
 
 
 class DateCondition(_Condition, frozen=True, tag="date"):

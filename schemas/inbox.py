@@ -166,7 +166,7 @@ class SessionReverted(Item, frozen=True, tag="session.reverted"):
 
 
 class UsageSeen(Item, frozen=True, tag="usage.seen"):
-    """What the provider counted for one answer, in tokens. `input` excludes what the cache served or stored."""
+    """The provider's count for one answer, in tokens. `input` excludes what the cache served or stored."""
 
     message: str
     input: Count

@@ -68,7 +68,7 @@ def _log_prefix(project: str, session: str) -> str:
 
 
 class Address(msgspec.Struct, frozen=True):
-    """Whose log a fact belongs to."""
+    """The project and the session whose log a fact belongs to."""
 
     project: str
     session: str = ""

@@ -18,7 +18,7 @@ that they know are sent `wish` for it."""
 
 
 class Target(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where one action of a tool goes."""
+    """The command or question to which one action of a tool is sent."""
 
     verb: Verb
     subject: str

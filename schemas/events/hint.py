@@ -6,7 +6,7 @@ from schemas.events.base import Event
 
 
 class HintDecided(Event, frozen=True):
-    """What was searched for when a person's message came, and whether the agent gets any of it. Decided once."""
+    """The search for a person's message, and whether the agent gets any result of it. Decided once."""
 
     TYPE: ClassVar[str] = "hint.decided"
 

@@ -23,7 +23,7 @@ MISSES = 3
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """What may change of a repository."""
+    """The shape of a repository: what may change between two looks."""
 
     head: str
     """Empty: nothing was committed yet."""

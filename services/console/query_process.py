@@ -32,7 +32,7 @@ NICE = 10
 
 
 class WrittenPages(NamedTuple):
-    """What was written of the rows."""
+    """The pages of rows that were written."""
 
     sizes: tuple[int, ...]
     is_whole: bool

@@ -12,7 +12,7 @@ DEEPEST = 10
 
 
 class Kin(msgspec.Struct, frozen=True):
-    """What is known of a session's origin."""
+    """The origin of a session."""
 
     is_subagent: bool
     root: str

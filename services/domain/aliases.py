@@ -19,7 +19,7 @@ replace = msgspec.structs.replace
 
 
 class Alias(msgspec.Struct, frozen=True):
-    """Where a name leads."""
+    """An alias: a name and the project that it leads to."""
 
     leads_to: str
     how: str

@@ -36,7 +36,7 @@ ANYBODY = ("person", "agent", "historian", "dreamer", "searcher", "desk", "")
 
 
 class AddressKind(Enum):
-    """What the subject of a command has to name."""
+    """The form of a command's subject: what it has to name."""
 
     ANY = "any"
     """A session or a project, as the sender likes."""

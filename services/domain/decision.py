@@ -19,7 +19,7 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 class CommandContext(msgspec.Struct, frozen=True):
-    """Who sends a command, when, and the limits that are set."""
+    """The context of a command: its sender, its time, and the limits that are set."""
 
     actor: Actor = Actor("room")
     trust: str = ""

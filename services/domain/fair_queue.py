@@ -39,14 +39,14 @@ class Waiter(Generic[T]):
 
 
 class Dropped(NamedTuple, Generic[T]):
-    """What is not answered."""
+    """A request that is not answered."""
 
     waiter: Waiter[T]
     reason: Reason
 
 
 class FairQueue(Generic[T]):
-    """What waits, at most `most`. The caller brings the clock: seconds, of any origin.
+    """A queue of at most `most` requests. The caller brings the clock: seconds, of any origin.
 
     Clients take turns, each with its oldest question first, so that one who asks a lot delays only itself.
     """

@@ -14,7 +14,7 @@ MAX_ECHO = 40
 
 
 class Unnamed(LookupError):
-    """Nothing is named by this, or more than one thing; as the end of a sentence, with what would be right."""
+    """A name matches nothing, or more than one thing; the message ends a sentence, with what would be right."""
 
 
 def echo(word: str) -> str:

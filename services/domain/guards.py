@@ -16,7 +16,7 @@ WRITTEN = ""
 
 
 class Expectation(NamedTuple):
-    """Where a subject, or all that a filter matches, must still be when an event is stored."""
+    """An expectation: the position of a subject, or of all that a filter matches, when an event is stored."""
 
     filter: str
     seq: int

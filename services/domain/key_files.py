@@ -18,7 +18,7 @@ NEVER = 0
 
 
 class FileUse(msgspec.Struct, frozen=True):
-    """How often agents of primary sessions have worked with a file."""
+    """The use of a file by agents of primary sessions."""
 
     reads: int = 0
     edits: int = 0

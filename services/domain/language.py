@@ -18,7 +18,7 @@ _WINDOW = re.compile(rf"\S[\s\S]{{0,{WINDOW - 1}}}\S*+")
 
 
 class Identifier(Protocol):
-    """What knows languages by their code."""
+    """The library's classifier of a text's language."""
 
     def classify(self, text: str) -> tuple[str, float]: ...
 

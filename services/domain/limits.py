@@ -17,7 +17,7 @@ from services.domain.retention import Context
 
 
 class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a cached token costs, where one that no cache knows costs 1."""
+    """Prices of cached tokens, relative to one that is not cached."""
 
     read: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.1
     """What a token costs that is read from the cache."""
@@ -119,7 +119,7 @@ class History(msgspec.Struct, frozen=True):
 
 
 class MemoryLimits(msgspec.Struct, frozen=True):
-    """What is remembered of a project, for all its sessions, and how much of it they get."""
+    """Limits of a project's memory, for all its sessions, and how much of it they get."""
 
     enabled: Annotated[bool, Meta(extra={"project": "off", "own": "off"})] = True
     """Whether anything is remembered and used. Without, nothing is written, and nothing that was is lost."""
@@ -142,7 +142,7 @@ class MemoryLimits(msgspec.Struct, frozen=True):
 
 
 class Commits(msgspec.Struct, frozen=True):
-    """Which commits of a project's repository are known, so that they can be searched and linked.
+    """Limits of a project's commits that are recorded, so that they can be searched and linked.
 
     `remotes` is a JSON object: a project and the address of its repository, such as
     `{"git-1f3a...": "https://git.example.org/team/app.git"}`. The name of a project is in the view `projects`.

@@ -4,7 +4,7 @@ import msgspec
 
 
 class Done(msgspec.Struct, frozen=True):
-    """It is dealt with: acknowledge it."""
+    """The message is done: acknowledge it."""
 
 
 class Later(msgspec.Struct, frozen=True):
@@ -14,7 +14,7 @@ class Later(msgspec.Struct, frozen=True):
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """It can never be done: keep it as a dead letter, with the reason."""
+    """The message can never be done: store it as a dead letter, with the reason."""
 
     reason: str
 

@@ -68,14 +68,14 @@ OWN: Mapping[str, OwnSetting] = dict(_own_settings())
 
 
 class Version(NamedTuple):
-    """What a project had set from a position of the log on."""
+    """A version of a project's own settings, from a position of the log on."""
 
     seq: int
     settings: Mapping[str, object]
 
 
 class ProjectSettings(msgspec.Struct, frozen=True):
-    """What a project has set for itself, now and before."""
+    """A project's own settings, now and before."""
 
     versions: tuple[Version, ...] = ()
     files: KeyFiles = KeyFiles()

@@ -41,7 +41,7 @@ the usable window."""
 
 
 class Retention(msgspec.Struct, frozen=True):
-    """What stays, in tokens."""
+    """Tokens that stay."""
 
     history: int
     """Compressed history: at most."""

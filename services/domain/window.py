@@ -110,7 +110,7 @@ def prompt_tokens(usage: UsageSampled) -> int:
 
 
 class Window(msgspec.Struct, frozen=True):
-    """What a model takes, in tokens."""
+    """The window of a model, in tokens."""
 
     context: int
     reserve: int
@@ -185,7 +185,7 @@ def _reserve(step: StepOpened, context: int, limits: Limits) -> int:
 
 
 class Threshold(msgspec.Struct, frozen=True):
-    """From where on room is made, in percent of the usable window."""
+    """The threshold from which on room is made, in percent of the usable window."""
 
     percent: float
     force: float

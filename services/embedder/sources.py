@@ -21,7 +21,7 @@ PATIENCE = 10
 
 
 class VectorSource(Protocol):
-    """What makes vectors of texts."""
+    """A source of vectors."""
 
     identity: str
     dimensions: int

@@ -17,7 +17,7 @@ from services.kit.vectors import among
 
 
 class IndexSink:
-    """What the projector fills with rows."""
+    """The projector's sink: it writes rows of the index."""
 
     def __init__(self, index: Index, states: States, reads: frozenset[str], damaged: Callable[[Damaged], None]) -> None:
         """`reads`: the types of facts that rows are made of. `damaged` is called when a row is not in its place."""

@@ -81,7 +81,7 @@ class OldVersions:
 
 
 class Upkeep:
-    """What is done between writes, and at rest."""
+    """The upkeep of tables, between writes and at rest."""
 
     def __init__(
         self, data: Path, index: Index, limits: Limits, log: Logger, clock: Callable[[], float] = time.monotonic

@@ -45,7 +45,7 @@ class Precedent(NamedTuple):
 
 
 class Base(NamedTuple, Generic[S]):
-    """What a decision is made on: a state, and how far each subject went into it."""
+    """The base of a decision: a state, and how far each subject went into it."""
 
     address: Address
     state: S

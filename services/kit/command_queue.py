@@ -25,7 +25,7 @@ MOST_AT_ONCE = 64
 
 
 class Handled(msgspec.Struct, Generic[S, R], frozen=True):
-    """What became of a command."""
+    """The result of a command."""
 
     state: S
     """The state with the command's events."""
@@ -86,7 +86,7 @@ class Waiting(Generic[S, R]):
 
 
 class Decided(Generic[S, R]):
-    """What a waiting command has been decided to be, before it is in the log."""
+    """The decision on a waiting command, before it is in the log."""
 
     def __init__(self, waiting: Waiting[S, R], draft: Draft[S], result: R) -> None:
         self.waiting = waiting

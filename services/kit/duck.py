@@ -240,7 +240,7 @@ def _arrow_type(arrow: ModuleType, kind: str) -> object:
 
 
 class Selected(NamedTuple):
-    """What a query gives: the names and types of its columns, and its rows as they are asked for."""
+    """The result of a query: the names and types of its columns, and its rows as they are asked for."""
 
     columns: tuple[str, ...]
     kinds: tuple[Any, ...]

@@ -13,7 +13,7 @@ SPOILT = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Foreign(OSError):
-    """In the place of a file of ours is one that we did not make; names a remedy."""
+    """A file of ours was replaced by one that we did not make; the message names a remedy."""
 
 
 def open_own(path: Path, flags: int = os.O_WRONLY | os.O_APPEND) -> int:

@@ -31,7 +31,7 @@ class Current(msgspec.Struct, frozen=True):
 
 
 class Position(msgspec.Struct, frozen=True):
-    """How far the log is in a set, and which of its tables hold it."""
+    """The position of the log in a set, and which of its tables are at it."""
 
     through: int = 0
     tables: dict[str, str] = {}

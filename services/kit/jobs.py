@@ -49,7 +49,7 @@ class Advance(msgspec.Struct, Generic[S], frozen=True):
 
 
 class Complete(msgspec.Struct, Generic[S], frozen=True):
-    """Nothing is left to do: these events end the job."""
+    """The end of a job: nothing is left to do, and these events record that."""
 
     decide: Callable[[S], Sequence[Event] | Fail]
 
@@ -88,7 +88,7 @@ class Worker(Protocol[S, R]):
 
 
 class JobKind(Protocol[S, R]):
-    """What a room brings: its state, its events, and who does the work."""
+    """One kind of job, as a room defines it: its state, its events, and who does the work."""
 
     def open(self, state: S) -> jobs.Open[R] | None:
         """The job that should go on; none: it has ended, or nobody wants it any more."""

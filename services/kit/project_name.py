@@ -25,7 +25,7 @@ _SCP = re.compile(r"(?:[^@/:]+@)?([^/:]+):(.+)")
 
 
 class Beginning(msgspec.Struct, frozen=True):
-    """Where the history of a directory's repository begins."""
+    """The beginning of the history of a directory's repository."""
 
     state: Literal["root", "shallow", "unborn", "none", "unknown"]
     """At this commit; the clone ends at this one, whose parents are elsewhere; nothing was committed yet; there is no

@@ -48,7 +48,7 @@ Follow = Callable[[Envelope, Event | None], None]
 
 
 class Sink(Protocol):
-    """What the log is projected into."""
+    """A sink, into which the log is projected."""
 
     @property
     def committed(self) -> int:
@@ -65,7 +65,7 @@ class Sink(Protocol):
 
 
 class CommitPace(NamedTuple):
-    """How much is committed at once, and when."""
+    """The pace of commits: how much at once, and when."""
 
     batch: int
     """Facts that are committed without waiting for more. Those that come meanwhile are committed together next."""

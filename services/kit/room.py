@@ -13,7 +13,7 @@ from services.settings import Settings
 
 
 class Kit(msgspec.Struct, frozen=True):
-    """What a room works with: its connection, the log, its settings, and the stack that closes what it opens."""
+    """The resources of a room: its connection, the log, its settings, and the stack that closes what it opens."""
 
     room: str
     bus: Bus

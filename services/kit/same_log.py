@@ -37,7 +37,7 @@ NOTHING = Mark()
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """How a log differs from the one that is known."""
+    """The difference between a log and the one that was known."""
 
     known: int
     """The newest position of the known one."""

@@ -18,7 +18,7 @@ SMOOTHING = 0.1
 
 
 class Turns(NamedTuple):
-    """How many questions of one kind are answered at once, so that long ones do not delay those of models."""
+    """The limit of questions of one kind that are answered at once, so that long ones do not delay those of models."""
 
     at_once: int
     waiting: int
@@ -26,7 +26,7 @@ class Turns(NamedTuple):
 
 
 class TooMany(Declined):
-    """So many questions of this kind wait already that one more would wait in vain."""
+    """A question is refused, since so many of this kind wait already that it would wait in vain."""
 
 
 class Expired(Declined):

@@ -79,7 +79,7 @@ class OpenError(msgspec.Struct, frozen=True):
 
 
 class MarkedDecision(msgspec.Struct, frozen=True):
-    """What the agent has marked as decided."""
+    """A decision that the agent has marked as one."""
 
     text: str
     source: str = ""

@@ -54,7 +54,7 @@ class MemoryChange(msgspec.Struct, frozen=True):
 
 
 class Remembered(msgspec.Struct, frozen=True):
-    """What is remembered of a project."""
+    """The memory of a project, with its changes."""
 
     book: Book = Book()
     changes: Map[int, MemoryChange] = Map()

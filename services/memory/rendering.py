@@ -41,7 +41,7 @@ Reason = Literal[
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """How much of a memory a head has."""
+    """A profile of a head: how much of a memory it has."""
 
     tokens: int
     """With everything around the lines."""
@@ -200,7 +200,7 @@ def _why_inactive(memory: Memory, at: datetime) -> Reason | None:
 
 
 class _Picked:
-    """What was picked so far, and the room that is left."""
+    """The memories that were chosen so far, and the room that is left."""
 
     def __init__(self, profile: Profile, at: datetime) -> None:
         self.memories: list[HeadMemory] = []

@@ -26,7 +26,7 @@ class Pause(msgspec.Struct, frozen=True):
 
 
 class Quarantine(msgspec.Struct, frozen=True):
-    """What was taken back of one source."""
+    """A quarantine of one source, and what it took back."""
 
     memories: tuple[str, ...]
     restored: tuple[str, ...]

@@ -41,7 +41,7 @@ SOURCE_OF = {
 
 
 class Pace(msgspec.Struct, frozen=True):
-    """How fast memories fade, and how they are renewed."""
+    """The pace at which memories fade, and how they are renewed."""
 
     half_life_days: float = 45.0
     growth: float = 0.85
@@ -104,7 +104,7 @@ def dormancy(last_work: float, until: float, pace: Pace = PACE) -> Interval | No
 
 
 class Fading(NamedTuple):
-    """What the strength of a memory is computed from, whatever the moment."""
+    """The parameters of a memory's strength, whatever the moment."""
 
     begins: float
     since: float

@@ -52,7 +52,7 @@ _served = msgspec.json.Decoder(Served)
 
 
 class Preparation(msgspec.Struct, frozen=True):
-    """What a question needs once, however many names its project has: each name is searched with it."""
+    """The preparation of a question, once for all names of its project: each name is searched with it."""
 
     query: str
     kinds: tuple[Kind, ...]

@@ -10,7 +10,7 @@ AGENT, PERSON = 25, 200
 
 
 class Asker(NamedTuple):
-    """Who asks."""
+    """The client of a search."""
 
     project: str
     session: str

@@ -29,7 +29,7 @@ ROOM = 2 * 1024**3
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True):
-    """What a hit has of a row, besides its text."""
+    """A row's fields for a hit, besides its text."""
 
     ref: str
     session: str

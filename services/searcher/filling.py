@@ -26,7 +26,7 @@ FEW = 1_000
 
 
 class ShelfSource(NamedTuple):
-    """What a shelf is filled from: one version of a table."""
+    """The source of a shelf: one version of a table."""
 
     project: str
     kind: Kind
@@ -89,7 +89,7 @@ async def _bare(source: ShelfSource, shelf: Shelf, unsure: Places) -> Places:
 
 
 class _Change(NamedTuple):
-    """What became of rows since they were put on the shelf."""
+    """The change of rows since they were put on the shelf."""
 
     gone: list[str]
     moved: dict[str, int]

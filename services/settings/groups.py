@@ -40,7 +40,7 @@ class Nats(msgspec.Struct, frozen=True):
 
 
 class LoopSettings(msgspec.Struct, frozen=True):
-    """How rooms work through their input."""
+    """The loop in which rooms work through their input."""
 
     max_in_hand: Annotated[int, Meta(ge=1)] = 1024
     """Messages fetched and not yet acknowledged."""
@@ -60,7 +60,7 @@ class LoopSettings(msgspec.Struct, frozen=True):
 
 
 class Search(msgspec.Struct, frozen=True):
-    """How is searched."""
+    """The search for messages, memories, notes, history and commits."""
 
     projects: Annotated[int, Meta(ge=1)] = 8
     """Projects whose rows the searcher keeps ready in memory, about 1 KiB for each row."""
@@ -99,7 +99,7 @@ class Views(msgspec.Struct, frozen=True):
 
 
 class ProviderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who offers models, and how it is reached."""
+    """A provider of models, and how it is reached."""
 
     kind: Literal["openai", "anthropic", "harness"] = "openai"
     """What it speaks: OpenAI's chat completions, as most do, or Anthropic's messages. `harness`: a harness of the
@@ -114,7 +114,7 @@ class ProviderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model costs, in USD for a million tokens."""
+    """The price of a model, in USD for a million tokens."""
 
     input: Annotated[float, Meta(ge=0.0)] = 0.0
     output: Annotated[float, Meta(ge=0.0)] = 0.0
@@ -206,7 +206,7 @@ class Model(msgspec.Struct, frozen=True):
 
 
 class Embed(msgspec.Struct, frozen=True):
-    """What makes vectors of texts, so that search finds what means the same in other words."""
+    """The source of vectors for texts, by which search finds the same meaning in other words."""
 
     provider: Literal["local", "remote", "off"] = "local"
     """`local`: a small model on this machine, which knows English; `remote`: an endpoint that speaks as OpenAI's
@@ -284,7 +284,7 @@ class Dream(msgspec.Struct, frozen=True):
 
 
 class Logs(msgspec.Struct, frozen=True):
-    """What the rooms print."""
+    """The log lines that rooms print."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     """The least important line that is printed."""

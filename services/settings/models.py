@@ -20,7 +20,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Group(BaseModel, extra="forbid"):
-    """What the models of all groups have in common."""
+    """The base of the models of all groups."""
 
 
 class Sourced(BaseSettings, env_prefix=PREFIX, env_nested_delimiter=BETWEEN, validate_default=False):

@@ -20,7 +20,7 @@ replace = msgspec.structs.replace
 
 
 class StoredBodies(msgspec.Struct):
-    """What is known of the bodies of one message that are in the bucket."""
+    """The bodies of one message that are in the bucket."""
 
     sizes: dict[str, int] = {}
     """Reference -> UTF-8 bytes."""

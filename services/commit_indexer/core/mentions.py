@@ -24,7 +24,7 @@ _MADE = re.compile(r"^\[[^\]\n]{1,200}? ([0-9a-f]{7,40})\] ", re.MULTILINE)
 
 
 class Mentions(msgspec.Struct, frozen=True):
-    """What the parts of one session name."""
+    """The commits that the parts of one session name."""
 
     parts: Map[str, CommitMentioned] = Map()
 

@@ -26,7 +26,7 @@ class RepositorySource(msgspec.Struct, frozen=True):
 
 
 class ProjectPlaces(msgspec.Struct, frozen=True):
-    """Where harnesses have seen projects."""
+    """The places where harnesses have seen projects."""
 
     directories: Map[tuple[str, str], ProjectIdentified] = Map()
     """By project and directory, as last seen."""

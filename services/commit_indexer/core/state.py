@@ -23,14 +23,14 @@ class CountedCommit(msgspec.Struct, frozen=True):
 
 
 class CommitBounds(msgspec.Struct, frozen=True):
-    """What is read where there is nothing to go on from, and the most that count."""
+    """Bounds of reading: what is read at first, and the most commits that count."""
 
     since_days: int
     max_commits: int
 
 
 class Head(msgspec.Struct, frozen=True):
-    """How far a repository was read, and within which bounds that began."""
+    """The head up to which a repository was read, and the bounds within which that began."""
 
     sha: str
     bounds: CommitBounds

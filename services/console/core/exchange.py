@@ -9,7 +9,7 @@ OUT_OF_MEMORY = 3
 
 
 class SqlQuery(msgspec.Struct, frozen=True):
-    """What this process is asked to do."""
+    """The query for this process."""
 
     copy: str
     """The file that is read."""
@@ -27,7 +27,7 @@ class SqlQuery(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of a query."""
+    """The outcome of a query."""
 
     columns: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()

@@ -30,7 +30,7 @@ class ColumnKind(Protocol):
 
 
 class ColumnShape(msgspec.Struct, frozen=True):
-    """How the values of one type are asked for and written."""
+    """The columns of one type: how their values are asked for and written."""
 
     sql: str
     """The type that they are cast to; their own where nothing of them has to be cast."""

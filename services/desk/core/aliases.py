@@ -19,7 +19,7 @@ _MADE = re.compile(r"(git|shallow|dir)-")
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """That a project had another name before, and what is known of it."""
+    """A claim that a project had another name before, and what is known of it."""
 
     former: str
     project: str
@@ -53,7 +53,7 @@ def claimed(aliases: Aliases, claim: Claim) -> tuple[Event, ...]:
 
 
 class NamesContext(msgspec.Struct, frozen=True):
-    """What is true when a command about the names of a project comes, apart from the names."""
+    """The context of a command about the names of a project, apart from the names."""
 
     project: str
     """The name that it was sent to."""

@@ -25,7 +25,7 @@ AnyRule = CommandRule[Any, Any, Any]
 
 
 class SentBySomebody(Protocol):
-    """What holds at the moment that a command comes, as far as it is the same for all commands."""
+    """The context of any command: the trust in its sender."""
 
     @property
     def trust(self) -> str: ...

@@ -23,7 +23,7 @@ LIST = "`annals docs list` shows what there is"
 
 
 class DocsContext(msgspec.Struct, frozen=True):
-    """Who sends a command about a document."""
+    """The context of a command about a document: its sender."""
 
     trust: str
 

@@ -30,7 +30,7 @@ BY_HAND = "ask a person to run `annals profile`"
 
 
 class ProfileContext(msgspec.Struct, frozen=True):
-    """Who sends a command about a profile, and whose profile it is about."""
+    """The context of a command about a profile: its sender, and whose profile it is about."""
 
     trust: str
     person: str = ""

@@ -13,7 +13,7 @@ from services.domain.project_settings import ProjectSettings, checked, refused_b
 
 
 class SettingsContext(msgspec.Struct, frozen=True):
-    """Who sends what a project is to set for itself."""
+    """The context of a command about a project's own settings: its sender."""
 
     trust: str
     installation: Mapping[str, object]

@@ -44,7 +44,7 @@ class Reservation(msgspec.Struct, frozen=True):
 
 
 class Day(msgspec.Struct, frozen=True):
-    """What a day has taken: settled calls at their cost, all others in full."""
+    """The spending of a day: settled calls at their cost, all others in full."""
 
     tokens: int = 0
     micros: int = 0
@@ -154,7 +154,7 @@ def reserve(ledger: Ledger, command: SpendReserve, context: CommandContext) -> D
 
 
 class Left(NamedTuple):
-    """What is left of a budget."""
+    """The rest of a budget."""
 
     period: str
     tokens: int

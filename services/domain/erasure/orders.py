@@ -52,7 +52,7 @@ class Filters:
 
 
 class ErasedSpelling(NamedTuple):
-    """What an order says of one spelling."""
+    """One spelling in an order."""
 
     digest: str
     length: int

@@ -52,7 +52,7 @@ _Reasoned = TypeVar("_Reasoned", MemoryProposed, MemoryArchived, MemoryRestored,
 
 
 class ErasureScope(msgspec.Struct, frozen=True):
-    """What is to be erased."""
+    """The scope of an erasure."""
 
     masks: Masks = {}
     """Texts that are masked wherever they occur."""
@@ -118,7 +118,7 @@ def place_of(subject: str) -> RecordPlace | None:
 
 
 class Rewriting:
-    """What becomes of each record of a log. Applied to what it gave, it gives the same again."""
+    """The rewriting of each record of a log. Applied to its own result, it changes nothing."""
 
     def __init__(self, scope: ErasureScope, renamed: Mapping[bytes, bytes] | None = None) -> None:
         """`renamed`: the names of long bodies, by those that they had. More may be added to it."""

@@ -54,11 +54,11 @@ _READ = frozenset(
 
 
 class Unknown(ValueError):
-    """What is to be erased is not in the log; says what is."""
+    """The log does not have what is to be erased; the message names what it has."""
 
 
 class MemoryTrace(msgspec.Struct):
-    """What the log holds of one memory."""
+    """The traces of one memory in the log."""
 
     texts: set[str] = set()
     previews: set[str] = set()

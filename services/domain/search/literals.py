@@ -78,7 +78,7 @@ def runs(text: str) -> Iterator[str]:
 
 
 class NamesAsked(NamedTuple):
-    """What of a query is looked for among the names in calls of tools."""
+    """Names in a query that are looked for among the names in calls of tools."""
 
     names: tuple[str, ...] = ()
     is_all: bool = False

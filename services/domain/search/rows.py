@@ -85,7 +85,7 @@ class SearchRow(msgspec.Struct, frozen=True):
 
 
 class Vectors(msgspec.Struct, frozen=True):
-    """What is computed of a row's texts by the model of its table; all empty where there is none, or not yet."""
+    """The vectors of a row's texts, by the model of its table; all empty where there is none, or not yet."""
 
     vector: bytes = b""
     """Of `text` alone: 32-bit floats, of length 1."""

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Issuer(NamedTuple):
-    """How the tokens of one issuer look."""
+    """The form of one issuer's tokens."""
 
     kind: str
     anchor: str

@@ -78,7 +78,7 @@ REST_OF_RUN = LinearExpression(r"[\w-]*")
 
 
 class SecretAllowlist(msgspec.Struct, frozen=True, rename="camel"):
-    """What is no secret although a rule finds it."""
+    """Exceptions: what is no secret although a rule finds it."""
 
     condition: str = "OR"
     paths: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class SecretAllowlist(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class SecretRule(msgspec.Struct, frozen=True, rename="camel"):
-    """How the secrets of one kind look."""
+    """The rule for secrets of one kind."""
 
     id: str
     regex: str = ""
@@ -104,7 +104,7 @@ class SecretRule(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class RuleFile(msgspec.Struct, frozen=True):
-    """What gitleaks.toml consists of."""
+    """The content of gitleaks.toml."""
 
     allowlist: SecretAllowlist
     """For all rules."""
@@ -112,7 +112,7 @@ class RuleFile(msgspec.Struct, frozen=True):
 
 
 class Ruled(NamedTuple):
-    """Where a rule finds a secret."""
+    """The place of a secret that a rule finds."""
 
     start: int
     end: int

@@ -45,7 +45,7 @@ class Touch(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What a call asks for."""
+    """The request of a call."""
 
     tool: str = ""
     kind: Kind = "other"

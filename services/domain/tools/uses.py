@@ -44,7 +44,7 @@ class Touched(msgspec.Struct, frozen=True, gc=False):
 
 
 class Uses(msgspec.Struct, frozen=True):
-    """What is known of the calls of a session."""
+    """The tool calls of a session."""
 
     asked: Map[str, Lookup] = Map()
     """By part; where call and result are two parts, by the call's id and the message that made it."""

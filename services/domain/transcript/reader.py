@@ -18,7 +18,7 @@ SMALLEST_BLOCK = 400
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """What was read. Every message from the first to the last is covered, also those that say nothing."""
+    """A stretch that was read. Every message from the first to the last is covered, also those without text."""
 
     first: int = 0
     """Ordinal; 0: nothing was there to be read."""

@@ -172,7 +172,7 @@ class NamedPath(NamedTuple):
 
 
 class Named(NamedTuple):
-    """What a text names."""
+    """The names in a text."""
 
     paths: tuple[NamedPath, ...] = ()
     symbols: tuple[str, ...] = ()

@@ -41,7 +41,7 @@ SHORTEST, LONG = 4, 5
 
 
 class StatedFact(NamedTuple):
-    """What a text states, in its usual form, and the reason that it gives; empty: none."""
+    """The statement of a text, in its usual form, and the reason that it gives; empty: none."""
 
     main: Words
     reason: Words = ()

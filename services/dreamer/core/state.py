@@ -87,7 +87,7 @@ class Order(msgspec.Struct, frozen=True):
 
 
 class NewestRun(msgspec.Struct, frozen=True):
-    """What came of the newest run up to here."""
+    """The result of the newest run up to here."""
 
     is_started: bool = False
     finished: tuple[TaskFinished, ...] = ()

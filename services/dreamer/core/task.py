@@ -58,7 +58,7 @@ class Tree(Protocol):
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """What a task sees: the project's book at one position of the log, the tree if there is one, the moment."""
+    """The input of a task: the project's book at one position of the log, the tree if there is one, the moment."""
 
     book: Book
     now: datetime

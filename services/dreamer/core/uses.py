@@ -18,7 +18,7 @@ MOST_FILES = 20_000
 
 
 class FileUses(msgspec.Struct, frozen=True):
-    """How often files were read and changed by agents of primary sessions."""
+    """Counts of how often files were read and changed by agents of primary sessions."""
 
     directories: Map[str, str] = Map()
     """Primary session -> the directory that its paths are relative to."""

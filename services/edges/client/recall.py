@@ -18,7 +18,7 @@ from services.edges.client.names import names, shows
 
 
 class AgentOutput(msgspec.Struct, frozen=True):
-    """What an agent wrote in one answer: its words and the arguments of its calls, without its thoughts."""
+    """An agent's output in one answer: its words and the arguments of its calls, without its thoughts."""
 
     source: str
     texts: tuple[str, ...]

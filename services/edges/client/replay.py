@@ -45,7 +45,7 @@ LOG = "rooms.log"
 
 
 class ReplayOptions(msgspec.Struct, frozen=True):
-    """What to play and how. `limit` in tokens, 0: the default; `deadline_ms` 0: wait as long as it takes."""
+    """The options of a replay. `limit` in tokens, 0: the default; `deadline_ms` 0: wait as long as it takes."""
 
     paths: tuple[Path, ...]
     as_json: bool = False

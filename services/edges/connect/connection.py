@@ -47,14 +47,14 @@ class ReportedAdapter(msgspec.Struct, frozen=True):
 
 
 class Reported(msgspec.Struct, frozen=True):
-    """What the installation knows of a harness's adapter. Silent: nobody could say."""
+    """A harness's adapter, as the installation knows it. Silent: nobody could answer."""
 
     adapter: ReportedAdapter | None = None
     is_silent: bool = False
 
 
 class Connection(msgspec.Struct, frozen=True):
-    """How one harness is connected: its name in commands, its title for people, and what was seen."""
+    """The connection of one harness: its name in commands, its title for people, and what was found of it."""
 
     name: str
     title: str

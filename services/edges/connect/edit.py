@@ -16,7 +16,7 @@ Path = Sequence[str | int]
 
 
 class Patch(msgspec.Struct, frozen=True):
-    """What one edit did to a text, so that it can be undone to the byte."""
+    """One edit of a text, so that it can be undone to the byte."""
 
     at: int
     removed: str

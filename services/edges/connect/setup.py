@@ -34,7 +34,7 @@ class SetupRefused(RuntimeError):
 
 
 class SetupOptions(msgspec.Struct, frozen=True):
-    """What was asked for."""
+    """The options of `annals setup`."""
 
     project: bool = False
     remove: bool = False
@@ -49,7 +49,7 @@ class SetupOptions(msgspec.Struct, frozen=True):
 
 
 class ConfigurationChange(msgspec.Struct, frozen=True):
-    """What is about to be done to one configuration. No text: there is no such file, before or afterwards."""
+    """A planned change of one configuration. No text: there is no such file, before or afterwards."""
 
     path: Path
     before: str | None

@@ -33,7 +33,7 @@ class EarlierSwitch(msgspec.Struct, frozen=True):
 
 
 class ConfigurationRecord(msgspec.Struct, frozen=True):
-    """What was changed in one configuration, as far as it takes to restore it."""
+    """The record of what was changed in one configuration, as far as it takes to restore it."""
 
     created: bool = False
     plugin_added: bool = False

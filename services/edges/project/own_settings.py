@@ -21,7 +21,7 @@ Values = Mapping[str, object]
 
 
 class ChangedSetting(msgspec.Struct, frozen=True):
-    """What a setting is, and what it becomes."""
+    """A setting's value, and the one that it gets."""
 
     now: object
     then: object
@@ -35,7 +35,7 @@ def _changed(own: Values, wanted: Values, installation: Values) -> Iterator[tupl
 
 
 class PresentSettings(msgspec.Struct, frozen=True):
-    """What a project sets for itself, next to the installation's and its file's."""
+    """A project's own settings, with the installation's and its file's."""
 
     project: str
     seq: int

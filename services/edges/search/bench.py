@@ -57,7 +57,7 @@ class BenchProject(NamedTuple):
 
 
 class QuestionLine(msgspec.Struct, frozen=True):
-    """What is left of a question."""
+    """The line that is printed for a question."""
 
     task: str
     query_id: str

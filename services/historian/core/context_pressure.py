@@ -17,7 +17,7 @@ MIN_BUDGET, MAX_BUDGET = 5_000, 50_000
 
 
 class ContextPressure(msgspec.Struct, frozen=True):
-    """How full the window of a session's model is."""
+    """The pressure on a session's context: how full the window of its model is."""
 
     window: Window
     threshold: Threshold

@@ -30,7 +30,7 @@ MOST_FAULTS = 8
 
 
 class ImportanceItem(msgspec.Struct, frozen=True):
-    """What a model is shown of a compartment, or of an example."""
+    """A compartment, or an example, as a model is shown it."""
 
     handle: str
     title: str

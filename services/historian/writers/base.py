@@ -18,7 +18,7 @@ BUDGET = 32_000
 
 
 class WriterInput(msgspec.Struct, frozen=True):
-    """What a writer is given."""
+    """The input of a writer."""
 
     address: Address
     request: HistoryRequested

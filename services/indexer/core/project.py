@@ -15,7 +15,7 @@ NOUNS = books.NOUNS
 
 
 class ProjectRows(msgspec.Struct, frozen=True):
-    """What of a project's memory can be found."""
+    """The rows of a project's memory."""
 
     seq: int = 0
     """The newest fact that is in it."""

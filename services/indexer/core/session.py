@@ -28,7 +28,7 @@ Touched = tuple[str, str]
 
 
 class SessionRows(msgspec.Struct, frozen=True):
-    """What of a session can be found."""
+    """The rows of a session."""
 
     seq: int = 0
     """The newest fact that is in it."""

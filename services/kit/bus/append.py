@@ -46,7 +46,7 @@ class Unconfirmed(Unreachable):
 
 
 class _Interrupted(Exception):
-    """What should come directly before a message in the log does not."""
+    """A message in the log does not follow directly on the one that it should follow."""
 
 
 class _Ack(msgspec.Struct):

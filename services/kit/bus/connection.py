@@ -71,7 +71,7 @@ class TooLarge(ValueError):
 
 
 class Lag(NamedTuple):
-    """How far a consumer is behind: messages it was not given yet, and those it has not acknowledged."""
+    """The lag of a consumer: messages it was not given yet, and those it has not acknowledged."""
 
     waiting: int
     in_hand: int

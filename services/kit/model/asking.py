@@ -41,7 +41,7 @@ PASSING = frozenset({"transient", "timeout"})
 
 
 class _Result(msgspec.Struct, Generic[T], frozen=True):
-    """What came of one call."""
+    """The result of one call."""
 
     outcome: Outcome
     detail: str = ""

@@ -28,7 +28,7 @@ HARNESS = "harness"
 
 
 class Tariff(Protocol):
-    """What calls to a model cost."""
+    """The tariff of a model: the price of its calls."""
 
     def usd(self, tokens_in: int, tokens_out: int, cached: int) -> float:
         """US dollars. `cached`: how many of the tokens that went in the provider's cache knew."""

@@ -39,7 +39,7 @@ class ProviderKind(Protocol):
 
 
 class ModelConnection(Protocol):
-    """What must be closed."""
+    """A connection that must be closed."""
 
     async def close(self) -> None: ...
 

@@ -27,7 +27,7 @@ class FirstHead(msgspec.Struct, frozen=True):
 
 
 class BookContext(msgspec.Struct, frozen=True):
-    """Who sends a command, when, and from which session."""
+    """The context of a command: its sender, its time, and its session."""
 
     actor: Actor
     trust: str

@@ -35,7 +35,7 @@ SWEEPER = ("dreamer",)
 
 
 class GivenCondition(NamedTuple):
-    """What a note waits for: in words, and as an event has it where something can look at it."""
+    """The condition of a note: in words, and in the form of an event where it can be checked."""
 
     words: str
     waits_for: str

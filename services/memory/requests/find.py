@@ -56,7 +56,7 @@ class MemoryRequest(msgspec.Struct, frozen=True):
 
 
 class Ignored(msgspec.Struct, frozen=True):
-    """What looked like a request and is none."""
+    """A text that looked like a request and is none."""
 
     reason: str
     """deferral, too_short, negated_request, duplicate_in_message or question."""

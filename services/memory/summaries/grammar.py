@@ -57,7 +57,7 @@ Line = CandidateLine | Reinforce | Replace | MalformedLine
 
 
 class MemoryBlock(msgspec.Struct, frozen=True):
-    """What a summary asks for."""
+    """The requests of a summary."""
 
     lines: tuple[Line, ...] = ()
     snapshot: str = ""

@@ -11,7 +11,7 @@ NOTHING_OLD = 0
 
 
 class Ages(msgspec.Struct, frozen=True):
-    """What is old enough to be touched, in one rebase."""
+    """The age limits of one rebase: what is old enough to be touched."""
 
     first_protected: int
     """The lowest of the newest tags, which no lane touches of its own accord; 0: all tags are among them."""

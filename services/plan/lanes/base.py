@@ -31,7 +31,7 @@ PRESSING = frozenset({"cost", "pressure", "force", "overflow"})
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What a lane wants of a rebase."""
+    """A lane's part of a rebase."""
 
     edits: tuple[AnyEdit, ...] = ()
     dropped: tuple[int, ...] = ()
@@ -43,7 +43,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Coming(msgspec.Struct, frozen=True):
-    """What holds for a session from its next rebase on, since its project has set it meanwhile."""
+    """Settings that apply to a session from its next rebase on, since its project has set them meanwhile."""
 
     limits: Limits
     memory: MemoryLimits
@@ -51,7 +51,7 @@ class Coming(msgspec.Struct, frozen=True):
 
 
 class View(msgspec.Struct, frozen=True):
-    """What a pass is decided on. `index` is of a rebase, and empty otherwise."""
+    """The input of a pass. `index` is of a rebase, and empty otherwise."""
 
     session: Session
     limits: Limits

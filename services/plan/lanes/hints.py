@@ -34,7 +34,7 @@ class NoteNews(msgspec.Struct, frozen=True):
 
 
 class NoteStatus(msgspec.Struct, frozen=True):
-    """What is known of a session's notes when a person has written something."""
+    """The status of a session's notes when a person has written something."""
 
     deferred: int = 0
     """Notes that wait for their time."""

@@ -55,7 +55,7 @@ class PlacedPart(msgspec.Struct, frozen=True, gc=False):
 
 
 class Finder(msgspec.Struct, frozen=True):
-    """What a lane looks for in the conversation, so that all lanes share one look at it."""
+    """A lane's predicate for parts of the conversation, so that all lanes share one pass over it."""
 
     predicate: Callable[[Session], MayBeMeant]
     """Decides, in one session, whether a part is of interest. Called for parts of these kinds, roles and signs."""
@@ -148,7 +148,7 @@ def indexed(session: Session, finders: Mapping[str, Finder]) -> ConversationInde
 
 
 class _Walk:
-    """What lanes look for in one session."""
+    """One pass over a session for all lanes."""
 
     def __init__(self, session: Session, finders: Mapping[str, Finder]) -> None:
         self.found: dict[str, list[PlacedPart]] = {lane: [] for lane in finders}
@@ -168,7 +168,7 @@ class _Walk:
 
 
 class _Watchers(dict[tuple[str, str, int], list[tuple[MayBeMeant, list[PlacedPart]]]]):
-    """Who is to be asked about a part, found out once for all that are alike."""
+    """The finders to be asked about a part, looked up once for all parts that are alike."""
 
     def __init__(self, watching: Callable[[str, str, int], Iterator[tuple[MayBeMeant, list[PlacedPart]]]]) -> None:
         super().__init__()

@@ -27,7 +27,7 @@ ADDED, REVISED, GONE = "New", "Changed", "Holds no longer"
 
 
 class _News(msgspec.Struct, frozen=True):
-    """What has become of one memory."""
+    """The change of one memory."""
 
     seq: int
     kind: str

@@ -22,7 +22,7 @@ CLEARED = "[cleared]"
 
 
 class ReasoningRules(msgspec.Struct, frozen=True):
-    """What is old in one rebase, and what the model in work allows."""
+    """The rules for reasoning in one rebase: what is old, and what the model in use allows."""
 
     turn: int
     """Ordinal of the newest message that a person wrote; 0: not known."""

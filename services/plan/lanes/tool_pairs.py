@@ -34,7 +34,7 @@ class IdleCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class DropPlan(msgspec.Struct, frozen=True):
-    """How one call goes: the edits, and the tokens that they save."""
+    """The removal of one call: the edits, and the tokens that they save."""
 
     wanted: IdleCall
     edits: tuple[AnyEdit, ...]

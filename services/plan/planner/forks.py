@@ -46,7 +46,7 @@ replace = msgspec.structs.replace
 
 
 class _Heritage(msgspec.Struct, frozen=True):
-    """What a copy takes over."""
+    """The plan that a copy takes over."""
 
     events: tuple[PlanExtended, ...] = ()
     covered: int = 0

@@ -19,7 +19,7 @@ PAID = 100.0
 
 
 class Outlook(msgspec.Struct, frozen=True):
-    """How near the next rebase is."""
+    """The distance from the next rebase."""
 
     prompt: int
     """Tokens of the coming prompt as it is, as the provider counts them."""

@@ -24,7 +24,7 @@ CHANGED = "changed"
 
 
 class Calls(msgspec.Struct, frozen=True):
-    """What is known of the model calls."""
+    """The model calls of a session."""
 
     step: StepOpened | None = None
     """The newest one."""

@@ -7,7 +7,7 @@ from services.domain.limits import Prices
 
 
 class Course(msgspec.Struct, frozen=True):
-    """What the calls since the newest rebase were served, in estimated tokens."""
+    """The course since the newest rebase: what the calls were served, in estimated tokens."""
 
     calls: int = 0
     tokens: int = 0

@@ -26,7 +26,7 @@ replace = msgspec.structs.replace
 
 
 class Milestones(msgspec.Struct, frozen=True):
-    """What makes it worth to look at notes, and whether that was done."""
+    """Milestones that make it worth looking at notes, and whether that was done."""
 
     reached_in: str = ""
     """The person's message in whose turn the newest came; empty: none has, or the agent has seen to its notes."""

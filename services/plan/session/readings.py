@@ -38,7 +38,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
 
 class FileChanges(msgspec.Struct, frozen=True, gc=False):
-    """What is known of the changes of a file."""
+    """The changes of a file."""
 
     at: int
     """How many tokens had come at the newest."""
@@ -48,7 +48,7 @@ class FileChanges(msgspec.Struct, frozen=True, gc=False):
 
 
 class Readings(msgspec.Struct, frozen=True):
-    """What a session's calls have shown of files, and which of these were changed."""
+    """Files that a session's calls have shown, and which of these were changed."""
 
     clock: int = 0
     """Tokens that have come."""

@@ -53,7 +53,7 @@ class Reclaim(msgspec.Struct, frozen=True):
 
 
 class Outputs(costs.ServedSession, Protocol):
-    """What of a session's state decides about its outputs."""
+    """The part of a session's state that decides about its outputs."""
 
     @property
     def revisions(self) -> Revisions: ...

@@ -19,7 +19,7 @@ replace = msgspec.structs.replace
 
 
 class Revisions(msgspec.Struct, frozen=True):
-    """What was planned."""
+    """The revisions of a plan."""
 
     newest: int = 0
     made: Map[int, Revision] = Map()

@@ -61,7 +61,7 @@ replace = msgspec.structs.replace
 
 
 class Heritage(msgspec.Struct, frozen=True):
-    """Where a session was copied from, and what of its origin's plan it has."""
+    """The origin of a copied session, and what of its plan the copy has."""
 
     origin: str = ""
     """The session that this one was copied from."""

@@ -13,7 +13,7 @@ ANSWERED = frozenset({"overflow", "flush"})
 
 
 class Waits(msgspec.Struct, frozen=True):
-    """What nothing was done about yet. Positions are 0 where there is no such thing."""
+    """Causes that wait for a rebase. Positions are 0 where there is no such thing."""
 
     flush: int = 0
     """Position of a person's request to apply all that waits."""

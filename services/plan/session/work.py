@@ -43,7 +43,7 @@ MOST_RULES = 40
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """What a person forbade or laid down in a message, as it was written."""
+    """A rule or a prohibition in a person's message, as it was written."""
 
     text: str
     message: str
@@ -51,7 +51,7 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 class Work(msgspec.Struct, frozen=True):
-    """What a session works at, and what is needed to go on with that."""
+    """The present work of a session, and what is needed to go on with it."""
 
     state: HotState = HotState()
     root: str = ""

@@ -33,7 +33,7 @@ R = TypeVar("R")
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What answers are made from."""
+    """The context of an answer: everything that it is made from."""
 
     kit: Kit
     limits: Limits

@@ -107,7 +107,7 @@ def session_as_sent(newest: Session, call: ModelCall, number: int, plan: ServedP
 
 
 class EarlierPrompt(msgspec.Struct):
-    """What the prompt of a call was made of, folded from the log: nothing that only later decisions need."""
+    """The prompt of an earlier call, folded from the log: nothing that only later decisions need."""
 
     conversation: Conversation = Conversation()
     revisions: list[Revision] = []

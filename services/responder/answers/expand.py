@@ -36,11 +36,11 @@ _PLACE = re.compile(r"\[\d{1,18}\] \w")
 
 
 class BadAsk(ValueError):
-    """What was asked for cannot be found, and why."""
+    """A request that cannot be answered, with the reason."""
 
 
 class Span(msgspec.Struct, frozen=True):
-    """What was meant."""
+    """The part of a session that was asked for."""
 
     messages: tuple[Message, ...]
     what: str

@@ -44,7 +44,7 @@ class BadMemoryAsk(ValueError):
 
 
 class KnownMemory(msgspec.Struct, frozen=True):
-    """What is known of a project at one position of the log."""
+    """The knowledge of a project at one position of the log."""
 
     project: str
     remembered: Remembered
@@ -204,7 +204,7 @@ def repeating(known: KnownMemory, found: TwinPairs | None = None) -> MemoryReply
 
 
 class TwinsOfProjects:
-    """Which memories of projects say nearly the same. Of a project that is asked about again only news is compared."""
+    """A cache of memories that are nearly the same. For a project that is cached already only news is compared."""
 
     def __init__(self) -> None:
         self._newest: OrderedDict[str, tuple[MemoryShelf, TwinPairs]] = OrderedDict()

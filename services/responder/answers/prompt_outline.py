@@ -43,7 +43,7 @@ class HintPlace(msgspec.Struct, frozen=True):
 
 
 class PromptOutline(msgspec.Struct, frozen=True):
-    """What is explained of a prompt, without the facts of the log behind it. It refers to no whole session."""
+    """The outline of a prompt, without the facts of the log behind it. It refers to no whole session."""
 
     explained: Explanation = Explanation()
     """What is explained without those facts."""

@@ -59,7 +59,7 @@ def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
 
 
 class SessionStatuses:
-    """What a status reports of sessions. A session is weighed once for each of its states, however often one asks."""
+    """A cache of sessions' reports. A session is weighed once for each of its states, however often one asks."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -85,7 +85,7 @@ class SessionStatuses:
 
 
 class _Weighed(NamedTuple):
-    """What a session was found to be, and of which states: these are values, so that the same one gives the same."""
+    """A session's report, with the states that it was made of, by which it is recognised."""
 
     made_of: tuple[Session, Learned, ProjectSettings]
     status: SessionStatus | None

@@ -23,7 +23,7 @@ replace = msgspec.structs.replace
 
 
 class Withholding(msgspec.Struct, frozen=True):
-    """What is not to be repeated: texts, what names them, and the facts that are about them."""
+    """Everything that is not to be repeated: texts, their names, and the facts that are about them."""
 
     texts: tuple[str, ...] = ()
     """The longest first."""

@@ -56,7 +56,7 @@ MAX_REPLY_BYTES = 700 * 1024
 
 
 class OwnLimits(NamedTuple):
-    """What an installation says with what a project has set for itself."""
+    """The installation's limits with a project's own settings."""
 
     limits: Limits
     memory: MemoryLimits

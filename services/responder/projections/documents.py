@@ -15,7 +15,7 @@ replace = msgspec.structs.replace
 
 
 class Captured(msgspec.Struct, frozen=True):
-    """Where a document's newest content is found."""
+    """The place of a document's newest content."""
 
     path: str
     digest: str

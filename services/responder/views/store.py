@@ -44,7 +44,7 @@ def file_name() -> str:
 
 
 class Skipped(NamedTuple):
-    """How many records cannot be read, as far as the file goes, and the last of them."""
+    """Records that cannot be read, as far as the file goes: their number, and the last of them."""
 
     total: int = 0
     newest: tuple[SkippedRecord, ...] = ()

@@ -44,7 +44,7 @@ _COMMON = 100.0
 
 
 class Weights(msgspec.Struct, frozen=True):
-    """What each comparison counts; the words of the text itself count 1 and share that with the wider text's."""
+    """Weights of the comparisons; the words of the text itself count 1 and share that with the wider text's."""
 
     wide: float = 0.0
     """The share of the text with its neighbours, by words ..."""

@@ -33,7 +33,7 @@ class ShelfRow(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """Which rows are asked for. What is empty or 0 asks for nothing special."""
+    """The scope of a query: which rows are asked for. An empty field or 0 restricts nothing."""
 
     sessions: frozenset[str] = frozenset()
     actors: frozenset[str] = frozenset()
@@ -153,7 +153,7 @@ class Shelf:
 
 
 class _Names:
-    """Which of a few names each row has."""
+    """A few names, and which of them each row has."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}

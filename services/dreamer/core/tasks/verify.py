@@ -39,7 +39,7 @@ _VERSIONS = (".python-version", ".nvmrc", ".node-version", ".ruby-version", ".to
 
 
 class Evidence(NamedTuple):
-    """What a tree says of one thing that a memory names."""
+    """The evidence in a tree for one thing that a memory names."""
 
     thing: str
     verdict: Verdict

@@ -48,7 +48,7 @@ class ApiMessage(msgspec.Struct):
 
 
 class LineOrigin(msgspec.Struct, rename="camel"):
-    """Where a line was copied from."""
+    """The original of a line that was copied."""
 
     session_id: str = ""
 

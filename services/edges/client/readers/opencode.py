@@ -33,7 +33,7 @@ class _Cache(msgspec.Struct):
 
 
 class _Tokens(msgspec.Struct):
-    """What the provider counted."""
+    """The provider's count."""
 
     input: float = 0
     output: float = 0
@@ -72,7 +72,7 @@ class _File(msgspec.Struct):
 
 
 class _ToolState(msgspec.Struct):
-    """How far a tool call got."""
+    """The state of a tool call."""
 
     status: str = ""
     input: Any = None
@@ -107,7 +107,7 @@ class OpenCodeMessage(msgspec.Struct):
 
 
 class OpenCodeSession(msgspec.Struct):
-    """What OpenCode knows of a session."""
+    """A session in OpenCode's data."""
 
     id: str
     title: str | None = None

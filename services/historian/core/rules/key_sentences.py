@@ -67,7 +67,7 @@ class KeySentence(msgspec.Struct, frozen=True):
 
 
 class KeySentences(msgspec.Struct, frozen=True):
-    """What a unit says, in the words of those who wrote it, and in its order."""
+    """The sentences of a unit that are worth keeping, in the words of their authors, and in order."""
 
     every: tuple[KeySentence, ...] = ()
     openings: tuple[str, ...] = ()

@@ -55,7 +55,7 @@ class CommitMade(msgspec.Struct, frozen=True):
 
 
 class UnitWork(msgspec.Struct, frozen=True):
-    """What a unit did. Paths are seen from the project's directory, the most often changed first."""
+    """The work of a unit. Paths are relative to the project's directory, the most often changed first."""
 
     changed: tuple[tuple[str, int], ...] = ()
     made: frozenset[str] = frozenset()
