@@ -17,7 +17,7 @@ import msgspec
 from services.console.core.exchange import OUT_OF_MEMORY, Outcome, SqlQuery, too_large
 from services.console.core.pages import RowTooLarge, pages
 from services.console.core.values import ColumnShape, shape
-from services.kit.duck import BadQuery, Connection, DuckError, Selected, open_to_read, selected
+from services.kit.duck import BadQuery, Connection, DuckError, SelectedRows, open_to_read, selected
 from services.kit.views_copy import TABLE
 
 MIB = 1024 * 1024
@@ -75,7 +75,7 @@ def _of_the_copy(db: Connection) -> tuple[int, datetime]:
     return int(as_of), at.replace(tzinfo=UTC)
 
 
-def _write(query: SqlQuery, found: Selected, sink: BinaryIO) -> WrittenPages:
+def _write(query: SqlQuery, found: SelectedRows, sink: BinaryIO) -> WrittenPages:
     shapes = [shape(kind) for kind in found.kinds]
     expressions = [_expression(*one) for one in enumerate(zip(found.kinds, shapes, strict=True), 1)]
     names = len(msgspec.json.encode(found.columns))

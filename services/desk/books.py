@@ -57,7 +57,7 @@ class Activity:
         return spans
 
 
-class _Moved(Exception):
+class _RenamedProject(Exception):
     """The memory goes on under another name of the project."""
 
     def __init__(self, project: str) -> None:
@@ -109,12 +109,12 @@ class Books:
 
         def judge(book: Book) -> Decision:
             if book.moved_to:
-                raise _Moved(book.moved_to)
+                raise _RenamedProject(book.moved_to)
             return decide_on_book(book, command, context)
 
         try:
             return await decided(self._books, self._kit.reader, Address(project), message, judge)
-        except _Moved as moved:
+        except _RenamedProject as moved:
             return await self._decided(moved.project, message, command, context)
 
     async def take_in(

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from pydantic import ValidationError
 
-from services.settings import Loaded, Problem, Settings, load
+from services.settings import LoadedSettings, Problem, Settings, load
 from services.settings.entries import ALLOWED, Rule, SettingEntry, value_of
 from services.settings.models import read
 from services.settings.sources import ENTRIES, FILE, File, unusable
@@ -32,12 +32,12 @@ def project_file(here: Path) -> Path | None:
     return None
 
 
-def load_here(here: Path | None, environment: Mapping[str, str] = os.environ) -> Loaded:
+def load_here(here: Path | None, environment: Mapping[str, str] = os.environ) -> LoadedSettings:
     """The settings of a command that is run in this folder, tightened by the project that it lies in; None: by none."""
     return load_with(None if here is None else project_file(here), environment)
 
 
-def load_with(path: Path | None, environment: Mapping[str, str] = os.environ) -> Loaded:
+def load_with(path: Path | None, environment: Mapping[str, str] = os.environ) -> LoadedSettings:
     """The settings of this environment, tightened by this file of a project's; None: by none."""
     loaded = load(environment)
     if path is None:
@@ -45,7 +45,7 @@ def load_with(path: Path | None, environment: Mapping[str, str] = os.environ) ->
     file = File(path)
     settings, tightened, loose = tighten(loaded.settings, file)
     sources = {**loaded.sources, **dict.fromkeys(tightened, str(path))}
-    return Loaded(settings, sources, (*loaded.problems, *file.problems, *loose), path)
+    return LoadedSettings(settings, sources, (*loaded.problems, *file.problems, *loose), path)
 
 
 def tighten(settings: Settings, file: File) -> tuple[Settings, tuple[str, ...], tuple[Problem, ...]]:

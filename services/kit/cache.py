@@ -54,7 +54,7 @@ class Base(NamedTuple, Generic[S]):
     """The newest position of its address that the state knows of."""
 
 
-class Taken(NamedTuple, Generic[S]):
+class AppendedDecision(NamedTuple, Generic[S]):
     """A decision as it enters the state that it was made on: from `base` to `state` by these events."""
 
     base: Base[S]
@@ -110,7 +110,7 @@ class Entry(Generic[S]):
         """What is decided on from here."""
         return Base(self.address, self.state, dict(self.subjects), self.seq)
 
-    def take(self, evolve: Evolve[S], decision: "Taken[S]", seqs: Sequence[int], *, is_complete: bool = False) -> None:
+    def take(self, evolve: Evolve[S], decision: "AppendedDecision[S]", seqs: Sequence[int], *, is_complete: bool = False) -> None:
         """Enter what was decided on this state and appended.
 
         `is_complete`: no fact that the state is folded from can stand before these and be missing, so that all before

@@ -97,7 +97,7 @@ def choose(
     """
     known = [*memories]
     gone = [(one.id, reason) for one in known if (reason := _why_inactive(one, at))]
-    picked = _Picked(profile, at)
+    picked = _Selection(profile, at)
     omitted = [(one.id, reason) for one in in_order(known, at, dormant, fadings) if (reason := picked.take(one))]
     chosen = sorted(picked.memories, key=lambda one: CLASSES.index(one.memory.memory_class))
     return Choice(tuple(chosen), (*omitted, *sorted(gone)), tuple(picked.twins))
@@ -199,7 +199,7 @@ def _why_inactive(memory: Memory, at: datetime) -> Reason | None:
     return "expired" if memory.expires_at is not None and memory.expires_at <= at else None
 
 
-class _Picked:
+class _Selection:
     """The memories that were chosen so far, and the room that is left."""
 
     def __init__(self, profile: Profile, at: datetime) -> None:

@@ -27,7 +27,7 @@ from services.settings.sources import (
 )
 
 
-class Loaded(msgspec.Struct, frozen=True):
+class LoadedSettings(msgspec.Struct, frozen=True):
     """The settings that hold, and how they came about."""
 
     settings: Settings
@@ -41,7 +41,7 @@ class Loaded(msgspec.Struct, frozen=True):
         return value_of(self.settings, entry)
 
 
-def load(variables: Mapping[str, str] = os.environ) -> Loaded:
+def load(variables: Mapping[str, str] = os.environ) -> LoadedSettings:
     """The settings of this environment: variables hold before the user's file, and that before the defaults."""
     own, file = Variables(variables), File(user_file(variables))
     layers: tuple[SettingsSource, ...] = (own, file)
@@ -54,7 +54,7 @@ def load(variables: Mapping[str, str] = os.environ) -> Loaded:
             problems += _refused(error, layers)
     sources = {key: next((one.name for one in layers if key in one.given), DEFAULT) for key in ENTRIES}
     refused = (unusable(entry, source, error, sources[entry.key]) for entry, source, error in problems)
-    return Loaded(settings, sources, (*file.problems, *own.unknown(settings), *refused))
+    return LoadedSettings(settings, sources, (*file.problems, *own.unknown(settings), *refused))
 
 
 def _refused(

@@ -1,6 +1,6 @@
 """How often something happened, and how many of a thing there are, in words."""
 
-from services.domain.often import counted, often
+from services.domain.often import often, quantity
 
 
 def test_one_time_is_once() -> None:
@@ -8,5 +8,5 @@ def test_one_time_is_once() -> None:
 
 
 def test_one_thing_has_the_singular() -> None:
-    assert ["0 rows", "1 row", "2 rows", "1,000 rows"] == [counted(count, "row") for count in (0, 1, 2, 1_000)]
-    assert ["0 memories", "1 memory"] == [counted(count, "memory", "memories") for count in (0, 1)]
+    assert ["0 rows", "1 row", "2 rows", "1,000 rows"] == [quantity(count, "row") for count in (0, 1, 2, 1_000)]
+    assert ["0 memories", "1 memory"] == [quantity(count, "memory", "memories") for count in (0, 1)]

@@ -15,7 +15,7 @@ from schemas.events import (
 from schemas.subjects import Address
 from services.domain.command import PEOPLE, ROOMS, AddressKind, command
 from services.domain.decision import Decision
-from services.domain.finding import Unnamed, find
+from services.domain.finding import NotNamed, find
 from services.domain.secrets import mask
 from services.domain.texts.bounds import flat
 from services.domain.texts.placeholders import MASKED
@@ -142,7 +142,7 @@ def retire(profiles: Profiles, command: ProfileRetire, context: ProfileContext) 
     known = {one.id: one for one in profiles.of(context.person).listed}
     try:
         trait = find(known, command.trait, "trait", "traits with `annals profile list`", of="your profile")
-    except Unnamed as error:
+    except NotNamed as error:
         return _refused(str(error))
     if trait.is_retired:
         return Decision(ok=True, text="This trait is retired already; nothing was changed.")

@@ -153,7 +153,7 @@ def reserve(ledger: Ledger, command: SpendReserve, context: CommandContext) -> D
     return Decision(ok=True, text=f"Reserved; {amount} are left of {left.period}.", events=(event,))
 
 
-class Left(NamedTuple):
+class RemainingBudget(NamedTuple):
     """The rest of a budget."""
 
     period: str
@@ -165,7 +165,7 @@ class Left(NamedTuple):
     """Whose share of it is meant, in words; empty: it is not shared out."""
 
 
-def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> Left:
+def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> RemainingBudget:
     """What is left of the day for a purpose."""
     day = ledger.days.get(context.day) or Day()
     tokens, micros = context.daily_tokens - day.tokens, _micros(context.daily_usd) - day.micros
@@ -174,7 +174,7 @@ def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> Left:
         used = day.of_purpose.get(purpose) or (0, 0)
         tokens = min(tokens, int(context.daily_tokens * share) - used[0])
         micros = min(micros, int(_micros(context.daily_usd) * share) - used[1])
-    return Left(
+    return RemainingBudget(
         context.day,
         tokens,
         micros,
@@ -183,13 +183,13 @@ def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> Left:
     )
 
 
-def _left_of_month(ledger: Ledger, context: CommandContext) -> Iterator[Left]:
+def _left_of_month(ledger: Ledger, context: CommandContext) -> Iterator[RemainingBudget]:
     """What is left of the month, where it has a limit."""
     if not context.monthly_tokens and not context.monthly_usd:
         return
     month = context.day.rpartition("-")[0]
     tokens, micros = ledger.month(month)
-    yield Left(
+    yield RemainingBudget(
         month,
         (context.monthly_tokens or MOST_TOKENS) - tokens,
         _micros(context.monthly_usd or MOST_USD) - micros,
@@ -197,7 +197,7 @@ def _left_of_month(ledger: Ledger, context: CommandContext) -> Iterator[Left]:
     )
 
 
-def _refused(command: SpendReserve, context: CommandContext, left: Left) -> Decision:
+def _refused(command: SpendReserve, context: CommandContext, left: RemainingBudget) -> Decision:
     tokens, micros = max(0, left.tokens), max(0, left.micros)
     event = SpendRefused(
         reservation=command.reservation,

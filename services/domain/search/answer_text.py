@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 
 from schemas.asks import FoundSession, Hit, Hits
-from services.domain.often import counted
+from services.domain.often import quantity
 from services.domain.texts.markup import escaped
 from services.domain.texts.posing import unposed
 
@@ -42,7 +42,7 @@ def answer_text(query: str, found: Hits, now: datetime, asker: str = "") -> str:
     elif not found.hits:
         lines = [f'Nothing was found. Nothing is known of this: "{what}". {where}']
     else:
-        count = counted(len(found.hits), "result")
+        count = quantity(len(found.hits), "result")
         lines = [f'{count} for "{what}". {where}', *hit_lines(found.hits, now, asker)]
     return "\n".join((*lines, *degraded_lines(found.degraded)))
 
@@ -99,7 +99,7 @@ def _facts(hit: Hit, now: datetime, asker: str) -> Iterator[str]:
 def _session(found: FoundSession, asker: str) -> str:
     """A session in a sentence, and what opens all of it."""
     time = f" from {found.began:%Y-%m-%d %H:%M} to {found.ended:%Y-%m-%d %H:%M}" if found.began and found.ended else ""
-    counts = f"{counted(found.messages, 'message')} and {counted(found.compartments, 'part')} of history can be found"
+    counts = f"{quantity(found.messages, 'message')} and {quantity(found.compartments, 'part')} of history can be found"
     whole = call(found.session, asker, start=1, end=found.last) if found.last else ""
     return f"Session {escaped(unposed(found.session))}{time}: {counts}.{f' Open it: {whole}' if whole else ''}"
 

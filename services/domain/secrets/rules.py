@@ -111,7 +111,7 @@ class RuleFile(msgspec.Struct, frozen=True):
     rules: tuple[SecretRule, ...]
 
 
-class Ruled(NamedTuple):
+class RuleMatch(NamedTuple):
     """The place of a secret that a rule finds."""
 
     start: int
@@ -147,17 +147,17 @@ def generic_rule() -> SecretRule:
     return next(one for one in rule_file().rules if one.id == GENERIC)
 
 
-def ruled_secrets(text: Searched) -> Iterator[Ruled]:
+def ruled_secrets(text: Searched) -> Iterator[RuleMatch]:
     """What the rules find in a text; findings of several rules may overlap."""
     text = text._replace(written=_with_line_breaks(text.written))
     for rule in _possible_rules(text.folded):
         for spans in _expression(_widened(rule.regex)).all(text.written):
             start, end = _secret(rule, text.written, spans)
             if _is_secret(rule, text, spans[0], (start, end)):
-                yield Ruled(start, _end_of_run(text.written, end), rule.id)
+                yield RuleMatch(start, _end_of_run(text.written, end), rule.id)
     for start, line in _random_lines(text.written):
         if CALLED_A_SECRET.first(line):
-            yield from (Ruled(start + one.start, start + one.end, one.rule) for one in _generic_secrets(line))
+            yield from (RuleMatch(start + one.start, start + one.end, one.rule) for one in _generic_secrets(line))
 
 
 def _random_lines(written: bytes) -> Iterator[tuple[int, bytes]]:
@@ -170,7 +170,7 @@ def _random_lines(written: bytes) -> Iterator[tuple[int, bytes]]:
         yield start, written[start:position]
 
 
-def _generic_secrets(written: bytes) -> Iterator[Ruled]:
+def _generic_secrets(written: bytes) -> Iterator[RuleMatch]:
     rule = generic_rule()
     for whole, (start, end) in _expression(_widened(rule.regex)).all(written):
         secret, before = written[start:end], written[whole[0] : start]
@@ -180,7 +180,7 @@ def _generic_secrets(written: bytes) -> Iterator[Ruled]:
             and not NAMES_A_DIGEST.first(before)
             and _is_reported(rule, written, whole, (start, end))
         ):
-            yield Ruled(start, _end_of_run(written, end), rule.id)
+            yield RuleMatch(start, _end_of_run(written, end), rule.id)
 
 
 def _looks_random(secret: bytes) -> bool:

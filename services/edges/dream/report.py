@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from schemas.view_asks import DreamReport, DreamRunReport, DreamTaskReport
-from services.domain.often import counted
+from services.domain.often import quantity
 
 NEVER = "The dreamer has not run on this project yet; `annals dream run` orders it."
 
@@ -27,7 +27,7 @@ def lines(run: DreamRunReport | None, waiting: int = 0) -> Iterator[str]:
         if run.left:
             yield f"  left: {', '.join(run.left)}"
     if waiting:
-        yield f"{counted(waiting, 'order waits', 'orders wait')} for a run that is under way, or to begin."
+        yield f"{quantity(waiting, 'order waits', 'orders wait')} for a run that is under way, or to begin."
 
 
 def brief(run: DreamRunReport) -> str:
@@ -58,7 +58,7 @@ def _heading(run: DreamRunReport) -> str:
 
 
 def _waiting(proposals: int) -> str:
-    return f"{counted(proposals, 'waits', 'wait')} for a person"
+    return f"{quantity(proposals, 'waits', 'wait')} for a person"
 
 
 def _ended(task: DreamTaskReport) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from schemas.asks import MemoryEntry, MemoryReply
 from schemas.commands import Answer, Command, MemoryDecide, MemoryRevise
-from services.domain.often import counted, often
+from services.domain.often import often, quantity
 from services.edges.terminal import LineReader, write
 
 QUESTION = "approve, reject, edit, skip or quit? [a/r/e/s/q] "
@@ -36,7 +36,7 @@ async def review(reply: MemoryReply, send: Send) -> int:
         else:
             decided += word != "skip"
     left = len(reply.memories) - decided
-    write(f"{decided} decided on, {counted(left, 'waits', 'wait')}.")
+    write(f"{decided} decided on, {quantity(left, 'waits', 'wait')}.")
     return status
 
 

@@ -11,7 +11,7 @@ from schemas.commands import Command, ProfileDisable, ProfileEnable, ProfileReti
 from schemas.profile_asks import ProfileAsk, ProfileReply
 from schemas.subjects import ask
 from services.domain.aliases import GLOBAL
-from services.domain.often import counted, often
+from services.domain.often import often, quantity
 from services.edges.person import NO_TEXT, person_bus, print_answer, refused, send_as_person
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
@@ -56,7 +56,7 @@ def _lines(reply: ProfileReply) -> Iterator[str]:
         return
     yield STATES[reply.state] + (" switches it on." if reply.state == "off" else "")
     for one in reply.traits:
-        times = f"{often(one.candidates)} in {counted(one.sessions, 'session')}"
+        times = f"{often(one.candidates)} in {quantity(one.sessions, 'session')}"
         yield f"{one.id[:SHORT]}  {STATE_OF[one.state]:<7}  {one.text}  ({times})"
     if reply.waiting:
         yield f"{reply.waiting} more {'was' if reply.waiting == 1 else 'were'} stated too seldom to be used."

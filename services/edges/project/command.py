@@ -11,7 +11,7 @@ from schemas.events import AliasProposed
 from schemas.subjects import Address, BadSubject
 from schemas.view_asks import ProjectSummary
 from services.domain.aliases import Aliases
-from services.domain.often import counted
+from services.domain.often import quantity
 from services.edges.memory.place import NoProject, aliases_of, project_meant, projects_of, unknown_project
 from services.edges.person import NO_TEXT, person_bus, print_answer, refused, send_as_person
 from services.edges.project.own_settings import (
@@ -121,7 +121,7 @@ def _table(entries: Iterable[ListedProject]) -> Iterator[str]:
 
 def _details(entry: ListedProject) -> Iterator[str]:
     yield f"{entry.name}{f', called {entry.title}' if entry.title else ''}"
-    yield f"{counted(entry.sessions, 'session')}{f', last seen {entry.last_seen}' if entry.last_seen else ''}"
+    yield f"{quantity(entry.sessions, 'session')}{f', last seen {entry.last_seen}' if entry.last_seen else ''}"
     yield from (f"in {directory}" for directory in entry.directories)
     yield from (f"also {name}: {HOW.get(how, how)}" for name, how in entry.aliases.items())
 

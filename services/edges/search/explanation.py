@@ -19,7 +19,7 @@ from schemas.plan import (
     ReplaceText,
     SetHead,
 )
-from services.domain.often import counted
+from services.domain.often import quantity
 
 MOST_FACTS = 8
 """Facts of one edit that are printed; what is beyond is counted."""
@@ -62,15 +62,15 @@ def _head(found: Explanation) -> list[str]:
     title = f' "{_line(found.title)}"' if found.title else ""
     at = f" at {found.at:%Y-%m-%d %H:%M:%S}" if found.at else ""
     call = f"call {found.call} of {found.calls} (step {_line(found.step)})"
-    plan = f"{counted(found.messages, 'message')}, revision {found.revision} of the plan"
-    edits = f"{counted(found.edits_in_force, 'edit')} in force, of which {found.tags:,} only show the number of a text"
+    plan = f"{quantity(found.messages, 'message')}, revision {found.revision} of the plan"
+    edits = f"{quantity(found.edits_in_force, 'edit')} in force, of which {found.tags:,} only show the number of a text"
     return [f"Session {_line(found.session)}{title}, {call}{at}", f"{plan}, {edits}"]
 
 
 def _rebases(found: Explanation) -> list[str]:
     if not found.history:
         return ["What was sent before has never changed: there was no rebase."]
-    lines = [f"What was sent before has changed {counted(len(found.history), 'time')}:"]
+    lines = [f"What was sent before has changed {quantity(len(found.history), 'time')}:"]
     return [*lines, *(f"  {_fact(fact)}" for fact in found.history)]
 
 
@@ -90,9 +90,9 @@ def _reasons(one: Explained) -> Iterator[str]:
     for fact in one.facts[:MOST_FACTS]:
         yield f"  {_fact(fact)}"
     if len(one.facts) > MOST_FACTS:
-        yield f"  and {counted(len(one.facts) - MOST_FACTS, 'fact')} more: --json prints all"
+        yield f"  and {quantity(len(one.facts) - MOST_FACTS, 'fact')} more: --json prints all"
     if missing := len(one.edit.by) - len(one.facts):
-        yield f"  {counted(missing, 'fact')} cannot be read any more"
+        yield f"  {quantity(missing, 'fact')} cannot be read any more"
 
 
 def _made(one: Explained) -> str:
@@ -110,11 +110,11 @@ def described(one: Explained) -> str:
     edit, where = one.edit, _where(one)
     match edit:
         case CutBefore(kept=parts):
-            stays = f" but {counted(len(parts), 'part')}" if parts else ""
+            stays = f" but {quantity(len(parts), 'part')}" if parts else ""
             return f"left out: all before message {one.ordinal}{stays}"
         case SetHead(slot=slot, text=text):
             what = HEADS.get(slot, f"slot {slot}")
-            return f"added at the head: {what}, {counted(len(text.encode()), 'byte')}" if text else f"taken away: {what}"
+            return f"added at the head: {what}, {quantity(len(text.encode()), 'byte')}" if text else f"taken away: {what}"
         case PrefixText(text=text):
             return f'"{_line(text)}" is put before it: {where}'
         case AppendText(text=text):
@@ -162,7 +162,7 @@ def _searches(found: Explanation) -> list[str]:
 def _search(one: PromptSearch) -> str:
     tag = f" §{one.tag}§" if one.tag else ""
     text = f": {_line(one.text)}" if one.text else ""
-    size = counted(one.bytes, "byte")
+    size = quantity(one.bytes, "byte")
     return f'message {one.ordinal}{tag}: "{_line(one.query)}", fact {one.seq}, {size}{text}'
 
 

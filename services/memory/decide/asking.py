@@ -12,7 +12,7 @@ from services.memory.candidates import JudgedCandidate
 from services.memory.decide.candidate import Candidate
 from services.memory.decide.naming import candidate_id
 from services.memory.gate.verdict import Verdict
-from services.memory.requests.find import Ignored, MemoryRequest, place_of, requests
+from services.memory.requests.find import IgnoredRequest, MemoryRequest, place_of, requests
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ def candidate_of(found: JudgedCandidate, origin: Origin) -> Candidate:
     )
 
 
-def _candidate(found: MemoryRequest | Ignored, origin: Origin) -> Candidate:
+def _candidate(found: MemoryRequest | IgnoredRequest, origin: Origin) -> Candidate:
     if isinstance(found, MemoryRequest):
         kind, text, place, verdict, mark = "message", found.text, found.place, None, found.mark
     else:

@@ -13,7 +13,7 @@ from schemas.events import MemoryQuarantined, MemoryReleased
 from services.domain.command import PEOPLE, AddressKind, command
 from services.domain.decision import Decision
 from services.domain.finding import echo
-from services.domain.often import counted
+from services.domain.often import quantity
 from services.memory.book import Book
 from services.memory.decide.context import BookContext, Refusal, checked_reason
 from services.memory.entry import Memory, Source
@@ -121,7 +121,7 @@ def _answer(command: MemoryQuarantine, count: int) -> str:
 
 
 def _memories(count: int) -> str:
-    return counted(count, "memory", "memories")
+    return quantity(count, "memory", "memories")
 
 
 def _named(names: Sequence[str]) -> str:

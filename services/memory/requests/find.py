@@ -55,7 +55,7 @@ class MemoryRequest(msgspec.Struct, frozen=True):
     """What shows that somebody else may have asked: `quoted` or `pasted`; empty: the person did."""
 
 
-class Ignored(msgspec.Struct, frozen=True):
+class IgnoredRequest(msgspec.Struct, frozen=True):
     """A text that looked like a request and is none."""
 
     reason: str
@@ -65,9 +65,9 @@ class Ignored(msgspec.Struct, frozen=True):
     """Its beginning, not masked."""
 
 
-def requests(text: str) -> tuple[MemoryRequest | Ignored, ...]:
+def requests(text: str) -> tuple[MemoryRequest | IgnoredRequest, ...]:
     """The requests of a person's message, in their order, each body once."""
-    found: list[MemoryRequest | Ignored] = []
+    found: list[MemoryRequest | IgnoredRequest] = []
     seen: set[str] = set()
     above, is_signed = LinesAbove(), ends_with_contact(text)
     for line, mark in marked_lines(text):
@@ -77,7 +77,7 @@ def requests(text: str) -> tuple[MemoryRequest | Ignored, ...]:
                 continue  # nobody needs to know why somebody else's words ask for nothing
             seen.add(_same(hit.body))
             if reason:
-                found.append(Ignored(reason, hit.language, beginning(flat(line), PREVIEW)))
+                found.append(IgnoredRequest(reason, hit.language, beginning(flat(line), PREVIEW)))
             else:
                 is_copied = is_signed or above.are_copied
                 mark_of_copy = mark or _reported(hit.before) or ("pasted" if is_copied else "")

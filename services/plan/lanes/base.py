@@ -42,7 +42,7 @@ class Change(msgspec.Struct, frozen=True):
     """What it would do and may not yet, with the reason."""
 
 
-class Coming(msgspec.Struct, frozen=True):
+class PendingSettings(msgspec.Struct, frozen=True):
     """Settings that apply to a session from its next rebase on, since its project has set them meanwhile."""
 
     limits: Limits
@@ -93,7 +93,7 @@ class View(msgspec.Struct, frozen=True):
     """What all sessions have learned of models' limits."""
     emptying: frozenset[str] = frozenset()
     """The names of the lanes whose edits leave nothing of a part's content (see `Lane.empties`)."""
-    coming: Coming | None = None
+    coming: PendingSettings | None = None
     """What the project has set since the prompt was written last; none: nothing."""
     predecessor: Predecessor = Predecessor()
     """What was found of the session before this one, for a session without a plan: later on what the plan recorded

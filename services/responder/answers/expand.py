@@ -11,7 +11,7 @@ from schemas.events import CompartmentSealed
 from schemas.subjects import Address, BadSubject
 from services.domain.attachments import attachment, described, file_name
 from services.domain.conversation import Message
-from services.domain.often import counted
+from services.domain.often import quantity
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.texts.markup import defused, escaped
 from services.domain.texts.posing import unposed
@@ -185,7 +185,7 @@ def _transcript(span: Span, recorded: Sequence[RecordedMessage]) -> Expanded:
     rest = [one.ordinal for one in recorded if one.ordinal > chunk.last]
     more = f" Cut for its length: go on with start={rest[0]} end={recorded[-1].ordinal}." if rest else _next(span)
     what = span.what.replace(f"-{recorded[-1].ordinal}", f"-{chunk.last}", 1)
-    size = f"{counted(chunk.messages, 'message')}, about {counted(chunk.tokens, 'token')}"
+    size = f"{quantity(chunk.messages, 'message')}, about {quantity(chunk.tokens, 'token')}"
     text = f"{what} ({size}).{more}\n\n{defused(chunk.text)}"
     return Expanded(text, next=rest[0] if rest else span.behind)
 

@@ -30,7 +30,7 @@ from schemas.events import (
     TagAssigned,
     TodoCaptured,
 )
-from services.domain.often import counted
+from services.domain.often import quantity
 from services.domain.senders import kind_of
 from services.domain.texts.bounds import flat
 
@@ -88,7 +88,7 @@ def _summary(event: Event) -> str:
         case PlanRebased(causes=causes, tokens_before=before, tokens_after=after):
             return f"{', '.join(causes)}: {before} to {after} tokens{_of_window(event)}"
         case PlanExtended(edit_count=count):
-            return f"{counted(count, 'edit')} of new messages"
+            return f"{quantity(count, 'edit')} of new messages"
         case CompartmentSealed(first=first, last=last, title=title):
             return f"messages {first} to {last} compressed: {title}"
         case DocumentCaptured(path=path, bytes=size, digest=digest):
@@ -96,7 +96,7 @@ def _summary(event: Event) -> str:
         case FileTouched(path=path, action=action):
             return f"{path} was {action}"
         case TodoCaptured(contents=contents):
-            return f"a list of {counted(len(contents), 'thing')} to do"
+            return f"a list of {quantity(len(contents), 'thing')} to do"
         case HintDecided(decision=decision, reason=reason, ids=ids):
             return f"{decision}: {', '.join(ids) or reason}"
         case MemoryReinforced(effect=effect, origin=origin):

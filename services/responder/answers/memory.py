@@ -11,7 +11,7 @@ import msgspec
 from schemas.asks import Fact, MemoryAsk, MemoryEntry, MemoryReply, MemorySource
 from schemas.events import PartRecorded
 from schemas.subjects import Address
-from services.domain.finding import Unnamed, find
+from services.domain.finding import NotNamed, find
 from services.domain.project_settings import with_own
 from services.kit.bus import LogReader
 from services.kit.cache import folded
@@ -127,7 +127,7 @@ class Memories:
                     return await self._repeating(known)
                 case _:
                     return await asyncio.to_thread(_report, known, ask)
-        except (BadMemoryAsk, Unnamed) as error:
+        except (BadMemoryAsk, NotNamed) as error:
             return MemoryReply(error=f"{str(error)[:1].upper()}{str(error)[1:]}.")
 
     async def _known(self, ask: MemoryAsk) -> KnownMemory:

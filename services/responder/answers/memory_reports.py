@@ -14,7 +14,7 @@ from schemas.events.fact import CATEGORIES
 from schemas.events.memory import TRUSTS, VERDICTS
 from services.domain.finding import echo, find
 from services.domain.limits import MemoryLimits
-from services.domain.often import counted
+from services.domain.often import quantity
 from services.domain.texts.bounds import flat
 from services.domain.texts.line import plain
 from services.domain.tokens import BYTES_PER_TOKEN
@@ -197,7 +197,7 @@ def repeating(known: KnownMemory, found: TwinPairs | None = None) -> MemoryReply
     strongest = (one for one in ranked(shelf, known.at, known.dormant, fadings=shelf.fadings) if one.is_active)
     pairs = [*(twins(strongest) if found is None else found.among(strongest))]
     lines = [f"{one.id} is like {other.id}: {plain(one.text)}" for one, other in pairs[:MOST_LINES]]
-    text = "\n".join([f"{counted(len(pairs), 'memory', 'memories')} may say the same as a stronger one.", *lines])
+    text = "\n".join([f"{quantity(len(pairs), 'memory', 'memories')} may say the same as a stronger one.", *lines])
     return msgspec.structs.replace(
         known.reply(text), total=len(pairs), twins=tuple((one.id, other.id) for one, other in pairs)
     )

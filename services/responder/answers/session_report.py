@@ -8,7 +8,7 @@ from math import isinf
 from schemas.asks import SessionAsk, SessionReport
 from services.domain.learned_limits import GLOBAL
 from services.domain.limits import Limits
-from services.domain.often import counted
+from services.domain.often import quantity
 from services.domain.project_settings import with_own
 from services.domain.ranges import ranges
 from services.domain.window import NOTHING, Learned, Source, Window, cache_ttl, prompt_tokens, window
@@ -146,7 +146,7 @@ def _history(session: Session) -> Iterator[str]:
     cost = sum(one.tokens for one in sealed)
     yield (
         f"History: messages {sealed[0].first}-{session.history.last} (about {_count(cost)} tokens) "
-        f"in {counted(len(sealed), 'part')}{waiting}"
+        f"in {quantity(len(sealed), 'part')}{waiting}"
     )
 
 

@@ -63,7 +63,7 @@ class SessionStatuses:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._weighed: dict[Address, _Weighed] = {}
+        self._weighed: dict[Address, _ReportedSession] = {}
         """The sessions of the newest answer."""
 
     def of(
@@ -79,12 +79,12 @@ class SessionStatuses:
             made_of = entry.state, learned, settings
             if known is None or any(now is not then for now, then in zip(made_of, known.made_of, strict=True)):
                 limits = with_own(self._limits, in_force(settings, entry.state))
-                known = _Weighed(made_of, session_status(entry, limits, learned))
+                known = _ReportedSession(made_of, session_status(entry, limits, learned))
             self._weighed[entry.address] = known
         return tuple(one.status for one in self._weighed.values() if one.status is not None)
 
 
-class _Weighed(NamedTuple):
+class _ReportedSession(NamedTuple):
     """A session's report, with the states that it was made of, by which it is recognised."""
 
     made_of: tuple[Session, Learned, ProjectSettings]

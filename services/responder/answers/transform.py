@@ -22,7 +22,7 @@ from services.kit import metrics
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Bodies, Conflict, Missing, Unconfirmed, Unreachable
 from services.kit.cache import Entry
-from services.kit.command_queue import PATIENCE, Handled
+from services.kit.command_queue import PATIENCE, HandledCommand
 from services.kit.retry import retrying
 from services.kit.room import Kit
 from services.kit.turns import Expired, Queue, ReplacedByNewer
@@ -30,7 +30,7 @@ from services.memory.remembered import Remembered
 from services.plan.head.documents import Document, at_the_head
 from services.plan.head.last_session import left_open
 from services.plan.lanes import View
-from services.plan.lanes.base import Coming
+from services.plan.lanes.base import PendingSettings
 from services.plan.lanes.hint_decisions import hits_of
 from services.plan.lanes.note_reminder import status_of
 from services.plan.planner.forks import decide
@@ -41,7 +41,7 @@ from services.plan.session.state import Session, served_tokens
 from services.responder.answers.base import PLANS, Question, in_force, remembered_of, settings_of
 from services.responder.hinting import Hinting
 from services.responder.new_sessions import NewSessions
-from services.responder.projections.documents import DOCUMENTS, Captured
+from services.responder.projections.documents import DOCUMENTS, CapturedDocument
 from services.responder.projections.learned_limits import LEARNED_LIMITS
 from services.responder.projections.profiles import PROFILES
 from services.responder.projections.session import SESSION
@@ -138,7 +138,7 @@ class Transformer:
 
     async def _advance(
         self, address: Address, state: Session, step: str, deadline: float
-    ) -> Handled[Session, Pass | None]:
+    ) -> HandledCommand[Session, Pass | None]:
         """Bring the plan up to this step, unless the asker no longer listens: what nobody gets is not served."""
 
         async def decide(draft: Draft[Session]) -> Pass | None:
@@ -164,7 +164,7 @@ class Transformer:
         then, now = await self._own(address.project, state)
         remembered, coming = await self._remembered(address.project, then), None
         if now != then:
-            coming = Coming(now.limits, now.memory, await self._remembered(address.project, now))
+            coming = PendingSettings(now.limits, now.memory, await self._remembered(address.project, now))
         view = View(
             state,
             then.limits,
@@ -236,7 +236,7 @@ class Transformer:
             return Remembered()
         return await remembered_of(self._cache, project)
 
-    async def _document(self, captured: Captured) -> str | None:
+    async def _document(self, captured: CapturedDocument) -> str | None:
         """Its text; none where the log does not give it now."""
         if captured.text_ref:
             return await self._body(captured.text_ref)

@@ -15,7 +15,7 @@ from services.plan.head.documents import Document, chosen
 from services.plan.head.render import CUT, LEFT_OUT, HeadBudget, render_project
 from services.plan.lanes import View, head
 from services.plan.session.state import Session
-from services.responder.projections.documents import Captured, Documents, evolve
+from services.responder.projections.documents import CapturedDocument, Documents, evolve
 from tests.helpers.examples import examples
 from tests.helpers.given import envelope
 from tests.helpers.harness import LIMITS, Harness, edits_of, extensions, is_sound, ran, rebases, replace
@@ -47,8 +47,8 @@ def test_of_each_document_the_newest_content_is_known() -> None:
         SessionIdled(),
     )
     assert documents.among(("B.md", "A.md", "C.md", "B.md")) == (
-        Captured("B.md", "b1", 2, "sha"),
-        Captured("A.md", "a2", 3),
+        CapturedDocument("B.md", "b1", 2, "sha"),
+        CapturedDocument("A.md", "a2", 3),
     )
 
 
@@ -56,7 +56,7 @@ def test_a_document_that_is_gone_is_known_to_be_gone() -> None:
     documents = captured(
         DocumentCaptured(path="A.md", digest="a", text="one"), DocumentCaptured(path="A.md", digest="")
     )
-    assert documents.among(("A.md",)) == (Captured("A.md", "", 2),)
+    assert documents.among(("A.md",)) == (CapturedDocument("A.md", "", 2),)
 
 
 def test_documents_are_chosen_in_the_order_of_their_importance() -> None:

@@ -21,7 +21,7 @@ from schemas.events import (
     NoteWritten,
 )
 from schemas.events.memory import VERDICTS
-from services.domain.finding import Unnamed
+from services.domain.finding import NotNamed
 from services.domain.limits import MemoryLimits as Limits
 from services.domain.tokens import tokens
 from services.memory.remembered import Remembered, evolve
@@ -106,9 +106,9 @@ def test_strength_is_told_for_the_moment_that_is_asked_about() -> None:
 def test_one_memory_is_found_by_its_id_or_the_beginning_of_it() -> None:
     facts = many(30)
     assert ["m0007"] == [one.id for one in listing(known(*facts), replace(ASK, id="m0007")).memories]
-    with pytest.raises(Unnamed, match="could be any of m0000, m0001"):
+    with pytest.raises(NotNamed, match="could be any of m0000, m0001"):
         listing(known(*facts), replace(ASK, id="m000"))
-    with pytest.raises(Unnamed, match="this project has no memory 'other'"):
+    with pytest.raises(NotNamed, match="this project has no memory 'other'"):
         listing(known(*facts), replace(ASK, id="other"))
 
 
