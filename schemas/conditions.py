@@ -72,7 +72,7 @@ _conditions: msgspec.json.Decoder[Condition] = msgspec.json.Decoder(Condition)
 
 
 def encode_condition(condition: Condition | None) -> str:
-    """As an event has it; empty: there is none."""
+    """A condition in the form of an event; empty: there is none."""
     return msgspec.json.encode(condition).decode() if condition is not None else ""
 
 

@@ -58,7 +58,7 @@ class Aliases(msgspec.Struct, frozen=True):
         return next(reversed(self.led.get(project, ())), "")
 
     def title(self, project: str) -> str:
-        """What a person has called a project, as last given; empty: nothing."""
+        """The title that a person has given a project last; empty: none."""
         given = (name for name in reversed(self.led.get(project, ())) if self.leads[name].how == "given")
         return next(given, "")
 

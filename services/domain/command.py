@@ -76,7 +76,7 @@ class CommandRule(Generic[S, C, X]):
 
     @property
     def senders(self) -> str:
-        """Who alone may send it, in words."""
+        """The only senders that may send it, in words."""
         names = {frozenset(HARNESSES): "harnesses", frozenset(ROOMS): "rooms", frozenset(("dreamer",)): "the dreamer"}
         return names.get(self.sent_by, "people")
 

@@ -23,7 +23,7 @@ def echo(word: str) -> str:
 
 
 def find(known: Mapping[str, T], name: str, one: str, many: str, *, of: str = "this project") -> T:
-    """What has this id; `one` and `many` are the words for it, and `of` whose it is. Raises `Unnamed`."""
+    """The value with this id; `one` and `many` are the words for it, and `of` whose it is. Raises `NotNamed`."""
     if not name:
         raise NotNamed(f"no {one} is named: give its id")
     exact = known.get(name)

@@ -48,7 +48,7 @@ class KeyFiles(msgspec.Struct, frozen=True):
     known: Map[str, KeyFile] = Map()
 
     def of(self, status: Status) -> tuple[KeyFile, ...]:
-        """Those of a status, in the order of their paths."""
+        """The key files of a status, in the order of their paths."""
         return tuple(one for _, one in sorted(self.known.items()) if one.status == status)
 
     def is_open(self, path: str, use: FileUse) -> bool:

@@ -48,7 +48,7 @@ class OwnSetting(NamedTuple):
 
     @property
     def takes(self) -> str:
-        """What may be given, in words."""
+        """The possible values, in words."""
         if get_origin(self.kind) is Literal:
             return f"one of {', '.join(get_args(self.kind))}"
         return "true or false" if self.kind is bool else f"a list of at most {MOST_PATHS} paths"
@@ -108,14 +108,14 @@ def evolve(state: ProjectSettings, event: Event, envelope: Envelope) -> ProjectS
 
 
 def settings_of(event: SettingsApplied) -> Mapping[str, object]:
-    """What applies to a project from a fact on, as far as it can be used: its settings, and what was accepted."""
+    """The settings that apply to a project from a fact on, as far as they can be used, with accepted key files."""
     settings, _ = checked(event.settings)
     accepted = tuple(dict.fromkeys(path for path in event.key_files if is_path(path)))
     return {**settings, ACCEPTED: accepted} if accepted else settings
 
 
 def set_in(settings: Mapping[str, object]) -> Mapping[str, object]:
-    """What a project sets, of all that applies to it."""
+    """The settings that a project sets itself, of all that apply to it."""
     return {name: value for name, value in settings.items() if name in OWN}
 
 
@@ -163,7 +163,7 @@ def checked_values(given: Mapping[str, object]) -> tuple[Mapping[str, object], S
 
 
 def refused_by(settings: Mapping[str, object], installation: Mapping[str, object]) -> Iterator[str]:
-    """What of these an installation does not let a project do, with a remedy."""
+    """Refusals: settings that an installation does not let a project change, with a remedy."""
     for name, value in settings.items():
         if OWN[name].own == "off" and value and not installation[name]:
             yield (

@@ -46,16 +46,16 @@ def is_of_subagent(parent: str, mode: str) -> bool:
 
 
 def name_of(actor: Actor) -> str:
-    """What a sender is called where one name must do."""
+    """The one name of a sender."""
     name = actor.id or actor.claimed or actor.kind
     return f"{name}, by {actor.kind}" if actor.claimed else name
 
 
 def words_of(trust: str) -> str:
-    """Whose words a memory of this trust has, in words."""
+    """The author of a memory of this trust, in words."""
     return {"person_by_harness": "person, by harness"}.get(trust, trust)
 
 
 def kind_of(actor: Actor) -> str:
-    """What kind of sender it was, in words."""
+    """The kind of a sender, in words."""
     return f"{actor.claimed}, by {actor.kind}" if actor.claimed else actor.kind

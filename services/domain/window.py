@@ -51,7 +51,7 @@ class Learned(msgspec.Struct, frozen=True):
     """What all sessions have learned. No fold puts it here: whoever decides does, with `with_shared`."""
 
     def with_shared(self, shared: Learned) -> Learned:
-        """The same with what all sessions have learned."""
+        """The limits together with those that all sessions have learned."""
         return replace(self, shared=shared.limits)
 
 
@@ -104,7 +104,7 @@ def _answered(learned: Learned, model: Model | None, used: int) -> Learned:
 
 
 def prompt_tokens(usage: UsageSampled) -> int:
-    """What went in: new, read from the cache, and written to it. 0 where no prompt can have had that."""
+    """The tokens of a call's input: new, read from the cache, and written to it. 0 where no prompt can have that."""
     counts = (usage.input, usage.cache_read, usage.cache_write)
     return sum(counts) if min(counts) >= 0 and sum(counts) <= MAX_CONTEXT else 0
 

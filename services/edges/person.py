@@ -69,7 +69,7 @@ def endpoint_of(settings: Settings, user: str) -> Endpoint:
 
 
 def name_of_person() -> str:
-    """What this machine calls the person."""
+    """This machine's name for the person."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container may run as somebody without a name

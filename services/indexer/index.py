@@ -71,7 +71,7 @@ class Index:
         return self._tables[kind]
 
     def dimensions(self, kind: str) -> int:
-        """Of the vectors that rows of this kind are given; 0: they have none."""
+        """Dimensions of the vectors of rows of this kind; 0: they have none."""
         return dimensions_of(kind, self.current.dimensions)
 
     async def _open(self, position: Position) -> None:
@@ -217,7 +217,7 @@ def _name(kind: str, number: int) -> str:
 
 
 def _number(name: str) -> int:
-    """How often a table of its kind was made anew before this one."""
+    """The number of a table: how often one of its kind was made anew before it."""
     return int(name.partition("-")[2] or 0)
 
 

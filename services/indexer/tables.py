@@ -27,7 +27,7 @@ TABLES = KINDS
 
 
 def dimensions_of(kind: str, dimensions: int) -> int:
-    """How many dimensions the vectors of a kind have in an index of so many; 0: it has no vectors."""
+    """The dimensions of a kind's vectors in an index of so many; 0: it has no vectors."""
     return 0 if kind in BY_NAME else dimensions
 
 

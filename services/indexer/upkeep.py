@@ -72,7 +72,7 @@ class OldVersions:
         return timedelta(seconds=now - ended[-1]) if ended else ALL
 
     def dropped(self, now: float) -> None:
-        """Those that were old at this moment are not there any more."""
+        """Forget the versions that were old at this moment: they are deleted."""
         self._tidied = [one for one in self._tidied if not one.is_over(now)]
 
     def tidied(self, now: float) -> None:

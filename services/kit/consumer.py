@@ -228,7 +228,7 @@ class Consumer:
 
 
 def fact_of(delivery: Delivery) -> tuple[Envelope, Event | None]:
-    """What a message of the log holds. One that cannot be read is passed over, as the readers of the log do."""
+    """The fact in a message of the log. One that cannot be read is passed over, as by the readers of the log."""
     record = read_record(delivery.subject, delivery.data, delivery.metadata.sequence.stream)
     return record.envelope, record.event
 

@@ -171,7 +171,7 @@ class Duck:
 
 
 def write_ahead_log(path: Path) -> Path:
-    """Where a database has what is not in its file yet."""
+    """The file with a database's changes that are not in the database itself yet."""
     return path.with_name(f"{path.name}.wal")
 
 

@@ -112,7 +112,7 @@ async def _had_history_name(former: str, directory: Path) -> bool:
 
 
 async def remote_name(directory: Path) -> str:
-    """What OpenCode calls a repository with a remote, by that remote's address; empty: it has none."""
+    """OpenCode's name for a repository with a remote, by that remote's address; empty: it has none."""
     try:
         address = (await _git(directory, "remote", "get-url", "origin")).strip()
     except (GitFailed, OSError):

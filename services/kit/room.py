@@ -43,7 +43,7 @@ class Room(Protocol):
         """Whether nothing waits and nothing is in hand."""
 
     def health(self) -> dict[str, object]:
-        """What an operator wants to see; `ok` says whether the room can do its work.
+        """The room's health for an operator; `ok`: the room can do its work.
 
         Two more names mean the same in every room: `failures` lists in words what it cannot do now, and
         `committed_through` is the position of the log up to which it has written what it makes of the log.

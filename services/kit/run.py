@@ -110,7 +110,7 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
 
 
 def _write_address(kit: Kit, port: int) -> None:
-    """Where it cannot be written, this room works all the same, and only its supervisor cannot ask how it is."""
+    """Write the health page's address. Without it this room works all the same, and only its supervisor cannot ask."""
     address = HealthAddress(os.getpid(), kit.settings.http.host, port)
     try:
         write_address(kit.settings.data, kit.room, address)

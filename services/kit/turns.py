@@ -55,12 +55,12 @@ class Queue:
         """What was not answered, by reason."""
 
     def __len__(self) -> int:
-        """How many wait."""
+        """The number of waiting requests."""
         return len(self._waiting)
 
     @property
     def health(self) -> dict[str, object]:
-        """What waits, what is in hand, and what was dropped since the start."""
+        """Requests that wait or are in hand, and those that were dropped since the start."""
         return {"waiting": len(self), "in_hand": self._in_hand, "dropped": dict(self.dropped)}
 
     @asynccontextmanager

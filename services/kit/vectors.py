@@ -171,7 +171,7 @@ class Table:
         return await (query if limit is None else query.limit(limit)).to_arrow()
 
     async def rows_with(self, needles: Sequence[str]) -> int:
-        """How many rows hold one of these texts in a column, of all versions that are on the disk."""
+        """The number of rows with one of these texts in a column, in all versions that are on the disk."""
         found = 0
         for version in await self._versions():
             await self._table.checkout(version)

@@ -59,7 +59,7 @@ class Trait(msgspec.Struct, frozen=True):
 
     @property
     def sessions(self) -> int:
-        """In how many sessions it was stated."""
+        """The number of sessions in which it was stated."""
         return len({one.session for one in self.candidates})
 
     @property

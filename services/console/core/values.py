@@ -39,7 +39,7 @@ class ColumnShape(msgspec.Struct, frozen=True):
 
 
 def shape(kind: ColumnKind) -> ColumnShape:
-    """How values of this type are written. What is in them is written by the same rules, at any depth."""
+    """The shape of values of this type. What is in them is written by the same rules, at any depth."""
     match kind.id:
         case "list":
             inner = shape(kind.children[0][1])

@@ -238,7 +238,7 @@ _READ = frozenset({"memory", "plan", "hint", "note", "alias", "question", "profi
 
 
 def emptied(data: bytes) -> bytes:
-    """What is left of a fact that goes as a whole; of a record that is no fact, an empty object."""
+    """The rest of a fact that goes as a whole; of a record that is no fact, an empty object."""
     try:
         envelope = decode_envelope(data)
     except Malformed:

@@ -53,7 +53,7 @@ def memories_in_answer(text: str) -> tuple[str, ...]:
 
 
 def degraded_lines(reasons: Iterable[str]) -> Iterator[str]:
-    """What could not be searched as it should have been."""
+    """Lines about what could not be searched as it should have been."""
     return (f"Degraded: {escaped(unposed(reason))}." for reason in reasons)
 
 
@@ -116,7 +116,7 @@ def opening(hit: Hit, asker: str) -> str:
 
 
 def call(session: str, asker: str, **place: int | str) -> str:
-    """What shows a place of a session: a tool's call for the session that asks, a command for a person."""
+    """The call that opens a place of a session: a tool's for the session that asks, a command for a person."""
     if not asker:
         given = f"--message {place['message']}" if "message" in place else f"{place['start']}-{place['end']}"
         return escaped(f"annals show {session} {given}")
@@ -125,7 +125,7 @@ def call(session: str, asker: str, **place: int | str) -> str:
 
 
 def age(at: datetime, now: datetime) -> str:
-    """How long ago something was."""
+    """An age in words."""
     days = (now - at).days
     if days < 0:
         return "future"

@@ -74,6 +74,6 @@ def _cut(line: str, start: int, most: int) -> str:
 
 
 def _whole_words(piece: str) -> str:
-    """Without its last character, and without the word that this cuts, where that is not most of the piece."""
+    """A piece without its last character, and without the word that this cuts, where that is not most of the piece."""
     end = piece.rfind(" ")
     return piece[:end].rstrip() if end * 2 > len(piece) else piece[:-1].rstrip()

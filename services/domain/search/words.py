@@ -49,7 +49,7 @@ def words(text: str) -> list[str]:
 
 
 def written_words(text: str) -> list[Word]:
-    """The same, each with how it was written."""
+    """Words of a text, each with its spelling."""
     found: list[Word] = []
     for match in _WORD.finditer(text):
         found.extend(_parts(match[0][: LONGEST * 4]))
@@ -70,7 +70,7 @@ def coded(text: str) -> bytes:
 
 
 def coded_once(text: str) -> bytes:
-    """The same, each word once: enough to know which texts contain a word, and not how often or next to which."""
+    """Codes of words, each once: enough to know which texts contain a word, and not how often or next to which."""
     return array("I", dict.fromkeys(map(code, words(text)))).tobytes()
 
 

@@ -148,7 +148,7 @@ def generic_rule() -> SecretRule:
 
 
 def ruled_secrets(text: Searched) -> Iterator[RuleMatch]:
-    """What the rules find in a text; findings of several rules may overlap."""
+    """Secrets that the rules find in a text; findings of several rules may overlap."""
     text = text._replace(written=_with_line_breaks(text.written))
     for rule in _possible_rules(text.folded):
         for spans in _expression(_widened(rule.regex)).all(text.written):
@@ -191,7 +191,7 @@ def _looks_random(secret: bytes) -> bool:
 
 
 def _with_line_breaks(written: bytes) -> bytes:
-    """The same with what JSON escapes at the ends of lines as white space, so that a word may begin behind it."""
+    """A text with JSON's escapes of line ends as white space, so that a word may begin behind it."""
     if b"\\" in written:
         for escaped, plain in ESCAPES:
             written = written.replace(escaped, plain)
@@ -302,7 +302,7 @@ def _is_named_a_secret(written: bytes, span: Span) -> bool:
 
 
 def _before(written: bytes, start: int) -> bytes:
-    """What comes before a value on its line, or on the line before it where the value is alone on its own."""
+    """The text before a value on its line, or on the line before it where the value is alone on its own."""
     before = written[max(0, start - CONTEXT) : start]
     return before[before.rstrip(OPENING).rfind(b"\n") + 1 :]
 
@@ -326,6 +326,6 @@ def _entropy(secret: bytes) -> float:
 
 
 def _end_of_run(written: bytes, end: int) -> int:
-    """Where the word ends that a secret ends in: the rest of a longer token must not stay."""
+    """The end of the word that a secret ends in: the rest of a longer token must not stay."""
     rest = REST_OF_RUN.first(written, end)
     return rest[0][1] if rest else end

@@ -104,7 +104,7 @@ def person_texts(message: RecordedMessage) -> Iterator[str]:
 
 
 def task_texts(message: RecordedMessage) -> Iterator[str]:
-    """What the agent that started this session wrote in this message, likewise."""
+    """Texts in this message by the agent that started this session, likewise."""
     if message.is_task:
         yield from _written(message)
 

@@ -55,7 +55,7 @@ class Uses(msgspec.Struct, frozen=True):
         return self.asked.get(_key(part))
 
     def questions(self, parts: Iterable[PartRecorded]) -> list[Lookup | None]:
-        """Those of many parts, in their order."""
+        """The lookups of many parts, in their order."""
         known = self.asked.get
         return [known(part.part if part.kind == "tool" else _key(part)) for part in parts]
 

@@ -144,7 +144,7 @@ def _speaker(message: RecordedMessage, lines: list[str], *, speaks: bool) -> str
 
 
 def _text(message: RecordedMessage, piece: Piece, most: int, *, keeps_lines: bool = False) -> str:
-    """What it says; a line that looks like a place or a tool's use in a transcript is marked as neither.
+    """The text of a message; a line that looks like a place or a tool's use in a transcript is marked as neither.
 
     Only what a person wrote may look like a person's words.
     """

@@ -225,7 +225,7 @@ class Adapter:
 
 
 def _vouched(item: Seen) -> Seen:
-    """What a recording says that a person wrote was typed by them."""
+    """An item whose texts of a person count as typed by them, as the recording reports."""
     if not isinstance(item, MessageSeen) or item.role != "user" or item.synthetic:
         return item
     parts = (

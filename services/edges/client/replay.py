@@ -129,7 +129,7 @@ def calls(transcript: Transcript) -> int:
 
 
 def without_models(settings: Settings) -> Settings:
-    """These settings for an installation that asks no model which may cost something."""
+    """Settings for an installation that asks no model which may cost something."""
     embed = Embed() if settings.embed.provider == "remote" else settings.embed
     return msgspec.structs.replace(settings, model=Model(), embed=embed)
 

@@ -127,7 +127,7 @@ def judge_start(seen: Connection) -> Iterator[Finding]:
 
 
 def judge_questions(seen: Connection, small: str) -> Finding:
-    """Who answers when a room has a question for a model; `small`: the harness's small model, if it has one."""
+    """A finding on who answers the rooms' questions; `small`: the harness's small model, if it has one."""
     what, again = "questions", f"`annals setup {seen.name} --model"
     asked = next((one.removeprefix(f"{PROVIDER}/") for one in seen.chain if one.startswith(f"{PROVIDER}/")), "")
     answers = seen.entry.options.get(QUESTIONS) is True

@@ -66,7 +66,7 @@ async def look(settings: Settings) -> InstallationState:
 
 
 async def _asked_rooms(bus: Bus, rooms: Sequence[Running]) -> tuple[Running, ...]:
-    """The same rooms with what they answer, and those that answer from elsewhere."""
+    """The same rooms with their answers, and those that answer from elsewhere."""
     here = {one.name for one in rooms}
     known = await healths(bus, dict.fromkeys((*here, *ROOMS)), PATIENCE)
     asked = [msgspec.structs.replace(one, health=known.get(one.name), is_asked=True) for one in rooms]

@@ -115,7 +115,7 @@ def _with_model(harness: Harness, options: SetupOptions, settings: Settings) -> 
 
 
 def _remark(chain: Chain | None, settings: Settings | None = None) -> None:
-    """What is left to do for the choice of a model to take effect."""
+    """A sentence about what is left to do for the choice of a model to take effect."""
     for line in (chain.remark if chain else "", answering.restart(chain, settings) if chain and settings else ""):
         if line:
             write(line)

@@ -62,7 +62,7 @@ def _waiting(proposals: int) -> str:
 
 
 def _ended(task: DreamTaskReport) -> str:
-    """What came of a task."""
+    """The result of a task in a line."""
     words = task.outcome.replace("_", " ") + (f" ({task.code})" if task.code else "")
     cost = f", {task.tokens:,} tokens, {task.usd:.2f} USD" if task.tokens else ""
     why = f": {task.detail}" if task.detail else ""

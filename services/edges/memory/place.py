@@ -78,7 +78,7 @@ async def project_meant(bus: Bus, name: str, here: Path) -> str:
 
 
 def unknown_project(name: str, known: Sequence[str]) -> str:
-    """That there is no such project, and which are called nearly the same."""
+    """The sentence for a project that does not exist, with similar names."""
     begun = [one for one in known if len(name) >= SHORTEST and one.startswith(name)]
     like = list(dict.fromkeys(begun or get_close_matches(name, known, MOST_LIKE)))[:MOST_LIKE]
     meant = (
@@ -112,7 +112,7 @@ async def check_session(bus: Bus, project: str, session: str) -> None:
 
 
 async def aliases_of(bus: Bus) -> Aliases:
-    """Where all names lead. Raises `NoProject` where the views do not answer."""
+    """All names of projects. Raises `NoProject` where the views do not answer."""
     reply = msgspec.json.decode(
         await bus.request(ask(AliasesAsk.NAME), encode(AliasesAsk()), PATIENCE), type=ProjectAliases
     )

@@ -47,7 +47,7 @@ def text_of(options: argparse.Namespace, reply: MemoryReply) -> str:
 
 
 def values_of(options: argparse.Namespace, reply: MemoryReply) -> object:
-    """The same for programs."""
+    """The values of a reading for programs."""
     return _one(reply, options.id) if options.action == "show" else as_values(options.action, reply)
 
 

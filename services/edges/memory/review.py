@@ -55,7 +55,7 @@ def _proposal(entry: MemoryEntry, quote: str, number: int, count: int) -> str:
 
 
 def _proposed(entry: MemoryEntry) -> str:
-    """What would be done with memories that there are."""
+    """A sentence about the change of existing memories that a proposal would make."""
     names = ", ".join(entry.targets)
     match entry.change:
         case "merge":
@@ -69,7 +69,7 @@ def _proposed(entry: MemoryEntry) -> str:
 
 
 async def _word(lines: LineReader) -> str:
-    """What is to be done; the end of the input ends the review."""
+    """Ask what is to be done; the end of the input ends the review."""
     while True:
         line = await lines.ask(QUESTION)
         if not line:

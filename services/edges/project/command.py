@@ -150,7 +150,7 @@ async def _decide(bus: Bus, options: argparse.Namespace, here: Path) -> int:
 
 
 async def _separated(bus: Bus, aliases: Aliases, former: str) -> SeparateSettings | None:
-    """What becomes of the settings of a project that is separated; None where it is no merge that is undone."""
+    """The settings of a project that is separated; None where it is no merge that is undone."""
     alias = aliases.leads.get(former)
     if alias is None or alias.how == "given":
         return None

@@ -45,7 +45,7 @@ class PresentSettings(msgspec.Struct, frozen=True):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What of the file cannot be applied."""
+        """Faults of the file: what cannot be applied."""
         return (*self.file.problems, *refused_by(self.file.settings, self.installation))
 
     def changes(self, wanted: Values) -> Iterator[tuple[str, object, object]]:
@@ -65,7 +65,7 @@ class SharedSettings(msgspec.Struct, frozen=True):
 
     @property
     def lines(self) -> Iterator[str]:
-        """The same for a person."""
+        """Lines about it for a person."""
         whose = (
             f"those that were applied from the .annals/config.toml of {self.project}"
             if self.own
@@ -77,7 +77,7 @@ class SharedSettings(msgspec.Struct, frozen=True):
 
 
 async def shared_settings(bus: Bus, project: str, former: str) -> SharedSettings:
-    """What a merge of these two would make of their settings; ask before it is made. Raises `NoProject`."""
+    """The settings of two projects once they are merged; ask before it is done. Raises `NoProject`."""
     (lasting, installation, _), (ended, _, _) = await _read(bus, project), await _read(bus, former)
     changes = {name: ChangedSetting(now, then) for name, now, then in _changed(ended, lasting, installation)}
     return SharedSettings(project, former, lasting, changes)
@@ -95,7 +95,7 @@ class SeparateSettings(msgspec.Struct, frozen=True):
 
     @property
     def lines(self) -> Iterator[str]:
-        """The same for a person."""
+        """Lines about it for a person."""
         whose = (
             f"those that were applied from the .annals/config.toml of {self.project} apply to it"
             if self.own
@@ -106,7 +106,7 @@ class SeparateSettings(msgspec.Struct, frozen=True):
 
 
 async def separate_settings(bus: Bus, project: str, separated: str) -> SeparateSettings:
-    """What the undo of their merge would make of the settings of `separated`; ask before it. Raises `NoProject`."""
+    """The settings of `separated` once their merge is undone; ask before it is done. Raises `NoProject`."""
     (shared, installation, _), (own, _, _) = await _read(bus, project), await _read(bus, separated, is_of_name=True)
     changes = {name: ChangedSetting(now, then) for name, now, then in _changed(shared, own, installation)}
     return SeparateSettings(separated, own, changes)
@@ -142,7 +142,7 @@ async def _present(bus: Bus, named: str, here: Path) -> PresentSettings:
 
 
 async def _read(bus: Bus, project: str, *, is_of_name: bool = False) -> tuple[Values, Values, int]:
-    """What a project sets for itself, what its installation has, and where in the log it was set."""
+    """A project's own settings, those of its installation, and the position of the log at which they were set."""
     question = ProjectSettingsAsk(project, is_of_name)
     reply = msgspec.json.decode(
         await bus.request(ask(question.NAME, project), encode(question), PATIENCE), type=ProjectSettingsReply
@@ -156,7 +156,7 @@ async def _read(bus: Bus, project: str, *, is_of_name: bool = False) -> tuple[Va
 
 
 def _plain(values: Values) -> Values:
-    """As settings hold them: lists are tuples."""
+    """A value in the form of settings: lists are tuples."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 

@@ -106,7 +106,7 @@ def _made(one: Explained) -> str:
 
 
 def described(one: Explained) -> str:
-    """What an edit does, in a sentence's beginning."""
+    """The beginning of a sentence about an edit."""
     edit, where = one.edit, _where(one)
     match edit:
         case CutBefore(kept=parts):
@@ -142,7 +142,7 @@ def _where(one: Explained) -> str:
 
 
 def _hints(found: Explanation) -> list[str]:
-    """What was found for a person's message and added behind it."""
+    """Lines about what was found for a person's message and added behind it."""
     if not found.hints:
         return []
     return ["Hints behind messages of a person:", *(f"  {_hint(one)}" for one in found.hints)]

@@ -153,7 +153,7 @@ async def _page(bus: Bus, start: int) -> AsyncIterator[int]:
 
 
 def spoken(positions: tuple[int, ...]) -> str:
-    """How many there are, with the first and the last."""
+    """The number of positions, with the first and the last."""
     if len(positions) == 1:
         return f"position {positions[0]:,}"
     return f"{len(positions):,} positions from {positions[0]:,} to {positions[-1]:,}"

@@ -16,7 +16,7 @@ def refused_subject(violation: str) -> str:
 
 
 def sentence(user: str, subject: str) -> str:
-    """What this user may not do, and who may. `user`: empty for one without a password."""
+    """The refusal in words: what this user may not do, and who may. `user`: empty for one without a password."""
     who = f"the user `{user}`" if user else "who gives no password"
     kind, _, rest = subject.partition(".")
     match kind:

@@ -82,7 +82,7 @@ def adopted(event: Event, own: Book) -> Event | None:
 
 
 def given_back(book: Book, decisions: Iterable[tuple[Envelope, Sequence[Event]]], former: str) -> tuple[Event, ...]:
-    """What takes out of a book what came from that of a former name, and from nobody else.
+    """Facts that take out of a book what came from that of a former name, and from nobody else.
 
     `decisions` are those of the book that took it in. What people of this project have stated, too, stays.
     """

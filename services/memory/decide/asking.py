@@ -44,7 +44,7 @@ _RULES = {"person": "sentence", "command": "command", "decision": "decision"}
 
 
 def candidate_of(found: JudgedCandidate, origin: Origin) -> Candidate:
-    """What a session shows without anybody asking for it: one candidate of a session, however often it shows it.
+    """A candidate that a session shows without a request: one for a session, however often it shows it.
 
     A rule that a person typed holds at once, as their own words do; all else was read off, and has to be seen again.
     """

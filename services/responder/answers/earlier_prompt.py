@@ -127,7 +127,7 @@ class EarlierPrompt(msgspec.Struct):
 
 
 def _revised(revisions: list[Revision], event: Event, _: Envelope) -> list[Revision]:
-    """With the revision that a fact describes, entered in place."""
+    """The prompt with the revision of a fact, entered in place."""
     if isinstance(event, PlanExtended | PlanRebased):
         causes = tuple(event.causes) if isinstance(event, PlanRebased) else ()
         revisions.append(Revision(event.revision, decode_edits(event.edits), causes))

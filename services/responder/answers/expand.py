@@ -107,7 +107,7 @@ def unnumbered(session: Session) -> tuple[Message, ...]:
 
 
 def _first_seq(session: Session, message: Message) -> int:
-    """Where the log has the first of its parts; 0: it has none."""
+    """The log position of its first part; 0: the log has none."""
     return min((session.conversation.parts[name].seq for name in message.parts), default=0)
 
 

@@ -89,7 +89,7 @@ def _explained(found: PromptOutline, envelopes: Mapping[int, Envelope], gone: Wi
 
 
 async def _outlined(reader: LogReader, ask: ExplainAsk, newest: Session) -> tuple[PromptOutline, int]:
-    """What the prompt of the step was made of, and how many calls the session has made by now."""
+    """The outline of the step's prompt, and the number of calls that the session has made by now."""
     if newest.step is not None and ask.step in ("", newest.step.step):
         return await asyncio.to_thread(outline, newest, ask), newest.calls.count
     address = Address(ask.project, ask.session)
@@ -136,7 +136,7 @@ def _end(calls: Sequence[ModelCall], at: int) -> int:
 async def _from_memory(
     reader: LogReader, ask: ExplainAsk, newest: Session, calls: Sequence[ModelCall], at: int
 ) -> PromptOutline | None:
-    """What a prompt was made of, by the newest state of the session; none: that does not say it any more."""
+    """The outline of a prompt by the newest state of the session; none: the state does not have it any more."""
     if not is_as_sent(newest, calls, at):
         return None
     address = Address(ask.project, ask.session)
@@ -147,7 +147,7 @@ async def _from_memory(
 
 
 async def _from_log(reader: LogReader, ask: ExplainAsk, calls: Sequence[ModelCall], at: int) -> PromptOutline:
-    """What a prompt was made of as its call's plan was served: what came later is left out.
+    """The outline of a prompt as its call's plan was served: what came later is left out.
 
     The session is folded, read and let go of in threads: each of these may take far longer than those who wait for the
     loop have time.

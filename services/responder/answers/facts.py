@@ -51,7 +51,7 @@ def in_line(text: str, most: int = MAX_TEXT) -> str:
 
 
 def part_in_words(part: PartRecorded) -> str:
-    """What kind of part it is: `the output of read`, `a text`."""
+    """The kind of a part in words: `the output of read`, `a text`."""
     match part:
         case PartRecorded(kind="tool" | "tool_result"):
             return f"the output of {part.tool or 'a tool'}"
@@ -66,7 +66,7 @@ def part_in_words(part: PartRecorded) -> str:
 
 
 def _of_window(rebase: PlanRebased) -> str:
-    """How much the model took, and who reported it, as far as that was recorded."""
+    """The model's window, and who reported it, as far as that was recorded."""
     return f", usable {rebase.window} ({rebase.window_source})" if rebase.window_source else ""
 
 

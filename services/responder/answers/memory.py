@@ -163,7 +163,7 @@ class Memories:
         )
 
     async def _repeating(self, known: KnownMemory) -> MemoryReply:
-        """What says nearly the same now: of what was compared before only what has changed since is compared."""
+        """The pairs that are nearly the same now: only what has changed since the last comparison is compared."""
         async with self._comparing:
             pairs = await asyncio.to_thread(self._twins.of, known.project, known.remembered.shelf)
             return await asyncio.to_thread(repeating, known, pairs)
@@ -175,7 +175,7 @@ class Memories:
         return replace(reply, text=missing_text(reply, {seq: envelope.at for seq, envelope in found.items()}))
 
     async def _review(self, known: KnownMemory) -> MemoryReply:
-        """What waits for a person, with the words of the messages that it came from."""
+        """Proposals that wait for a person, with the words of the messages that they came from."""
         reply = await asyncio.to_thread(listing, known, MemoryAsk(known.project, filter="pending"))
         wanted: dict[str, dict[str, list[MemoryEntry]]] = {}
         for entry in reply.memories[:MOST_REVIEWED]:

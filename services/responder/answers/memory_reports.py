@@ -60,7 +60,7 @@ class KnownMemory(msgspec.Struct, frozen=True):
 
     @property
     def profile(self) -> Profile:
-        """How much of it a head shows."""
+        """The part of it that a head shows."""
         return profile_of(self.limits)
 
     @property
@@ -177,7 +177,7 @@ def _hidden(known: KnownMemory, holding: Mapping[str, Memory], choice: Choice) -
 
 
 def missing_text(reply: MemoryReply, times: Mapping[int, datetime]) -> str:
-    """The same in words, with the time of each fact."""
+    """The missing memories in words, with the time of each fact."""
     lines = [f"{reason}: {count}" for reason, count in reply.counts.items()]
     for one in reply.hidden:
         at = times.get(one.since)
@@ -255,7 +255,7 @@ def noted(known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
 
 
 def _no_note(ask: MemoryAsk, notes: Sequence[Note]) -> str:
-    """That none of the notes of a project is one that was asked for."""
+    """The sentence for a note that does not exist."""
     if not notes:
         return "This project has no notes."
     if ask.filter or ask.session:
@@ -276,7 +276,7 @@ def around(text: str, sentence: str) -> str:
 
 
 def policy(known: KnownMemory) -> MemoryReply:
-    """What is done with candidates, by where they come from."""
+    """The policy for candidates, by their trust."""
     found = known.remembered.book.policy
     actions = {trust: action_for(found, trust) for trust in TRUSTS}
     lines = [f"{trust:<12} {action}{'' if trust in found else '  (by default)'}" for trust, action in actions.items()]
@@ -284,7 +284,7 @@ def policy(known: KnownMemory) -> MemoryReply:
 
 
 def quality(known: KnownMemory) -> MemoryReply:
-    """How candidates fared, each by its last judgement; and how much of what was taken in was junk, by source."""
+    """The results of candidates, each by its last judgement; and the share of junk in what was taken in, by source."""
     found = known.remembered.book.verdicts
     counts = {verdict: found.get(verdict, 0) for verdict in VERDICTS}
     total = len(known.remembered.book.candidates)
@@ -312,7 +312,7 @@ JUNK: tuple[Status, ...] = ("rejected", "archived", "quarantined")
 
 
 def _junk(memories: Iterable[Memory]) -> Iterator[JunkRate]:
-    """By source, as people and agents have decided; what only waits is not counted."""
+    """Junk by source, as people and agents have decided; proposals that only wait are not counted."""
     of = {source: [one for one in memories if one.trust == source and one.status != "pending"] for source in TRUSTS}
     for source, found in of.items():
         junk = sum(one.status in JUNK for one in found)
@@ -381,7 +381,7 @@ def _written(line: _Line) -> str:
 
 
 def _waits(note: Note) -> str:
-    """What a note waits for, or what came of that."""
+    """The condition of a note, or its result."""
     if not note.condition:
         return ""
     came_of_it = f"; {note.stage}: {plain(note.reason)}" if note.announced else ""

@@ -69,7 +69,7 @@ class SessionStatuses:
     def of(
         self, entries: Sequence[Entry[Session]], learned: Learned, own: Mapping[str, ProjectSettings]
     ) -> tuple[SessionStatus, ...]:
-        """How near these sessions are to their next rebase; without those that have made no call.
+        """The reports of these sessions, without those that have made no call.
 
         `learned`: what all sessions have learned of models' limits. `own`: what each of their projects has set.
         """
@@ -92,7 +92,7 @@ class _ReportedSession(NamedTuple):
 
 
 def session_status(entry: Entry[Session], limits: Limits, learned: Learned) -> SessionStatus | None:
-    """How near a session is to its next rebase; None if it has made no call."""
+    """The report of a session; None if it has made no call."""
     session = entry.state
     if session.step is None:
         return None

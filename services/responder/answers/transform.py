@@ -189,7 +189,7 @@ class Transformer:
         return made
 
     def _predecessor(self, address: Address, state: Session, remembered: Remembered) -> Predecessor:
-        """What the session before this one left open, for the first plan of a session; later on its plan says it."""
+        """The open end of the session before this one, for the first plan of a session; later on its plan has it."""
         found = None if state.revision or state.heritage.copied else self._new_sessions.before(address)
         if found is None or state.calls.at is None:
             return Predecessor()
@@ -197,7 +197,7 @@ class Transformer:
         return left_open(last, remembered, name, state.calls.at)
 
     async def _own(self, project: str, state: Session) -> tuple[OwnLimits, OwnLimits]:
-        """What holds for a session, and what does from its next rebase on.
+        """The limits that apply to a session now, and those from its next rebase on.
 
         It goes on under what its project had set when its prompt was written last: at its first call, or at the newest
         rebase that has taken in what was set then.
@@ -289,7 +289,7 @@ def _reply(state: Session, made: Pass, base: int, newest: int) -> Plan:
 
 
 def _notices(made: Pass) -> Iterator[str]:
-    """What the person should know, and the answer to one who asked for a flush."""
+    """Notices for the person, and the answer to one who asked for a flush."""
     yield from made.notices
     for event in made.events:
         if isinstance(event, PlanRebased) and "flush" in event.causes:

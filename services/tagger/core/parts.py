@@ -65,7 +65,7 @@ def part_seen(
 
 
 def _provenance(conversation: Conversation, item: PartSeen, known: Part | None) -> str:
-    """Whose words a text in a user's message is: only its first report, before it is sent, can have a person's."""
+    """The author of a text in a user's message: only its first report, before it is sent, can name a person."""
     message = conversation.messages.get(item.message)
     if message is None or message.recorded.role != "user" or item.type != "text":
         return ""

@@ -77,7 +77,7 @@ def _words(sentence: KeySentence) -> frozenset[str]:
 
 
 def _offers(sentences: Sequence[KeySentence], room: int) -> Iterator[_Offer]:
-    """Of what was asked first the rules, then the rest, each up to half of the room; then everything by its weight.
+    """The sentences in the order of choice: rules first, each up to half of the room; then everything by its weight.
 
     What was cut for want of room is offered once more.
     """

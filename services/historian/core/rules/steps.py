@@ -31,7 +31,7 @@ class Step(msgspec.Struct, frozen=True):
 
     @property
     def of_person(self) -> tuple[str, ...]:
-        """What a person wrote."""
+        """The texts that a person wrote."""
         return () if self.is_task else self.requests
 
     @property
