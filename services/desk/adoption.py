@@ -51,7 +51,7 @@ class Adoption:
         self._names = names
 
     async def all_known(self) -> None:
-        """What became of names while nobody could do what follows of it."""
+        """Do what follows from changes of names that happened while nobody could do it."""
         async for record in self._kit.reader.after(0, f"log.*.*._.{ProjectMerged.TYPE}"):
             if isinstance(record.event, ProjectMerged):
                 await self._names.claim(record.envelope, record.event)
@@ -110,7 +110,7 @@ class Adoption:
             )  # fmt: skip
 
     async def _restore(self, added: Envelope, former: Address, project: Address, own: Book) -> None:
-        """What was archived because the two were separated holds again, since they are one again."""
+        """Restore what was archived because the two were separated, since they are one again."""
         archived = [
             record.event.memory
             async for record in self._kit.reader.after(0, project.log(MemoryArchived.TYPE))

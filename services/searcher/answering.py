@@ -75,7 +75,7 @@ class Searching:
         """Project -> the sessions that were quarantined when that was last known."""
 
     async def answer(self, asker: Asker, ask: SearchAsk) -> Hits:
-        """What is found under all names of the project. What could not be done is reported, and the rest is done."""
+        """The hits under all names of the project. What could not be done is reported, and the rest is done."""
         names = (await self._aliases.now()).names(asker.project)
         query = ask.query[:MOST_CHARACTERS].strip()
         if not query.replace("\0", "").strip():
@@ -111,7 +111,7 @@ class Searching:
         return whole if whole.error else self._with_text(asker, ask.query[:MOST_CHARACTERS].strip(), whole)
 
     async def _answer(self, asker: Asker, ask: SearchAsk, prepared: Preparation) -> Hits:
-        """What is found under one name of the project."""
+        """The hits under one name of the project."""
         query, kinds, vector, served = prepared.query, prepared.kinds, prepared.vector, prepared.served
         degraded = list(prepared.degraded)
         try:
@@ -186,7 +186,7 @@ class Searching:
         )
 
     async def _in_prompt(self, shelves: Sequence[StoredShelf], asked: ShelfQuery) -> tuple[Hit, ...]:
-        """What the asker has before them that fits: it was left out, and nothing else does."""
+        """Hits that the asker's prompt has already, which are left out, where there are no others."""
         left_out = asked.scope.left_out
         if not left_out:
             return ()
@@ -219,7 +219,7 @@ class Searching:
         return served
 
     async def _position(self, name: str) -> int:
-        """Where what was remembered last is in the log; 0 where the broker does not say."""
+        """The log position of the newest memory; 0 where the broker does not answer."""
         try:
             return await self._written.position(name)
         except BrokerError:
@@ -293,12 +293,12 @@ def _sources(wanted: Sequence[str]) -> tuple[tuple[Kind, ...], list[str]]:
 
 
 def _known_sessions(shelves: Iterable[StoredShelf], wanted: Sequence[str]) -> set[str]:
-    """Those of these sessions of which something is indexed."""
+    """The sessions of these of which something is indexed."""
     return {name for stored in shelves for name in wanted if name in stored.shelf.sessions(name)}
 
 
 def _not_indexed(shelves: Iterable[StoredShelf], unknown: Sequence[str]) -> str:
-    """That nothing is indexed of these sessions, and which are called nearly the same."""
+    """The sentence for sessions of which nothing is indexed, with similar names."""
     known = {name for stored in shelves for name in stored.shelf.sessions("") if name}
     like = [match for name in unknown for match in get_close_matches(name, known, 1)]
     meant = f": did you mean {' or '.join(like)}?" if like else ""
@@ -306,7 +306,7 @@ def _not_indexed(shelves: Iterable[StoredShelf], unknown: Sequence[str]) -> str:
 
 
 def _notes_of_all(replies: Sequence[Hits], unknown: tuple[str, ...]) -> Iterator[str]:
-    """What could not be done under the names of a project; a session is unknown that has rows under none of them."""
+    """Faults of the search under all names of a project; a session is unknown that has rows under none of them."""
     for reply in replies:
         yield from (note for note in reply.degraded if not note.startswith(NOT_INDEXED))
     if unknown:

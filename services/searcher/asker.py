@@ -22,5 +22,5 @@ class Asker(NamedTuple):
 
 
 def asker(ask: SearchAsk, characters: int = CHARACTERS) -> Asker:
-    """Who asks this, and how much of each text they get."""
+    """The client of this question, and how much of each text it gets."""
     return Asker(ask.project, ask.session, AGENT if ask.session else PERSON, ask.project, characters)

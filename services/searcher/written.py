@@ -33,7 +33,7 @@ class ConfirmedWrites:
         self._heard.setdefault(parse_log(subject)[0].project, {})[subject] = self._clock()
 
     async def position(self, project: str) -> int:
-        """Where the newest of them is; 0: none was written since this began. Raises `Unreachable`."""
+        """The position of the newest of them; 0: none was written since this began. Raises `Unreachable`."""
         async with self._looking:
             for subject, at in tuple(self._heard.get(project, {}).items()):
                 now = self._clock()

@@ -34,7 +34,7 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 def claimed(aliases: Aliases, claim: Claim) -> tuple[Event, ...]:
-    """What follows of a claim. A name stays with the first project that it leads to; what a person undid stays so."""
+    """Facts that follow from a claim. A name stays with its first project; what a person undid stays undone."""
     former, project = claim.former, claim.project
     pair = (former, project)
     if not former or claim.is_home or aliases.project(former) == aliases.project(project):

@@ -90,7 +90,7 @@ def dismiss(state: DocProposals, command: DocsDismiss, _: DocsContext) -> Decisi
 
 
 def _problems(command: DocsPropose) -> Iterator[str]:
-    """What is wrong with a proposal."""
+    """Faults of a proposal."""
     if command.path not in DOCUMENTS:
         yield f"{echo(command.path)} is none of {', '.join(DOCUMENTS)}: propose a change of one of these"
     if not 0 < len(command.old) <= MOST_EDITS or len(command.old) != len(command.new):

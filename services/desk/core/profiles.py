@@ -43,7 +43,7 @@ class ProfileContext(msgspec.Struct, frozen=True):
 
 
 def bound(profiles: Profiles, person: str, session: Address, seq: int) -> tuple[ProfileBound, ...]:
-    """Whose session it is that began at this position of the log, while the profile of anybody is on.
+    """The owner of a session that began at this position of the log, while the profile of anybody is on.
 
     It is the person's if their own profile was on by then, and else nobody's: that is recorded, too, since the first
     plan of a session waits for it. `person`: empty where nobody is known.

@@ -59,7 +59,7 @@ class Ledger(msgspec.Struct, frozen=True):
     days: Map[str, Day] = Map()
 
     def month(self, name: str) -> tuple[int, int]:
-        """What all days of a month, such as `2026-11`, have taken: tokens, and millionths of a USD."""
+        """The spending of all days of a month, such as `2026-11`: tokens, and millionths of a USD."""
         days = [day for one, day in self.days.items() if one.startswith(f"{name}-")]
         return sum(day.tokens for day in days), sum(day.micros for day in days)
 
@@ -166,7 +166,7 @@ class RemainingBudget(NamedTuple):
 
 
 def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> RemainingBudget:
-    """What is left of the day for a purpose."""
+    """The rest of the day's budget for a purpose."""
     day = ledger.days.get(context.day) or Day()
     tokens, micros = context.daily_tokens - day.tokens, _micros(context.daily_usd) - day.micros
     share = SHARES.get(purpose)
@@ -184,7 +184,7 @@ def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> Remai
 
 
 def _left_of_month(ledger: Ledger, context: CommandContext) -> Iterator[RemainingBudget]:
-    """What is left of the month, where it has a limit."""
+    """The rest of the month's budget, where it has a limit."""
     if not context.monthly_tokens and not context.monthly_usd:
         return
     month = context.day.rpartition("-")[0]
@@ -239,7 +239,7 @@ def settle(ledger: Ledger, command: SpendSettle, _: CommandContext) -> Decision:
 
 
 def _for(purpose: str) -> str:
-    """Whose share is meant, where it is not all of the budget."""
+    """The purpose whose share is meant, in words, where it is not all of the budget."""
     share = SHARES.get(purpose)
     return f" for the {purpose}, which takes {share:.0%} of it at most" if share else ""
 

@@ -24,7 +24,7 @@ LAID_DOWN = 'the user laid down: "{}"'
 
 
 def working_lines(session: Session, remembered: Remembered, name: str) -> tuple[str, ...]:
-    """What was laid down and cannot be read any more, and what the session of this name works at now.
+    """Lines about a session's work, and its rules that cannot be read any more.
 
     The second, with what waits to be remembered of it, takes 175 tokens at most.
     """
@@ -36,7 +36,7 @@ def working_lines(session: Session, remembered: Remembered, name: str) -> tuple[
 
 
 def lost_rules(session: Session, gone: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """What persons forbade or laid down in messages that the harness has compacted away, the newest first.
+    """Rules of persons in messages that the harness has compacted away, the newest first.
 
     `gone`: messages of which people have taken back all that came.
     """

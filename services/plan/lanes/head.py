@@ -69,7 +69,7 @@ def served(view: View) -> SetHead | None:
 
 
 def head_documents(view: View) -> tuple[Document, ...]:
-    """What the head is made from, and what is gone, in the order of the settings."""
+    """The documents of the head, and those that are gone, in the order of the settings."""
     return chosen(view.documents, at_the_head(view.limits))
 
 
@@ -83,7 +83,7 @@ def known_position(view: View) -> int:
 
 
 def predecessor(view: View) -> Predecessor:
-    """What the head shows of the session before this one: what the first plan recorded, less what is taken back since.
+    """Lines about the session before this one: what the first plan recorded, without what is taken back since.
 
     Nothing where memory is off: then no session gets anything of another one.
     """

@@ -92,7 +92,7 @@ MOST_NAMED = 8
 
 
 def news_notice(news: Sequence[NoteNews]) -> str:
-    """What is appended to the person's newest message of notes that there are news of; empty: there are none."""
+    """The text about news of notes for the person's newest message; empty: there are none."""
     ready = [one.note for one in news if not one.is_parked]
     parked = [one.note for one in news if one.is_parked]
     sentences = [
@@ -121,7 +121,7 @@ def query_of(text: str) -> str:
 
 
 def search_hint(hits: Sequence[HintHit], served: Sequence[str] = (), least: float = MIN_SCORE) -> str:
-    """What is appended to the person's message; empty: nothing was found that is near enough by itself.
+    """The text for the person's message; empty: nothing was found that is near enough by itself.
 
     `served`: texts of the prompt, such as the head. What is in them already is not repeated.
     """

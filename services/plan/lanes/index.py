@@ -112,7 +112,7 @@ class ConversationIndex(msgspec.Struct, frozen=True):
 
 
 def indexed(session: Session, finders: Mapping[str, Finder]) -> ConversationIndex:
-    """What is left of the conversation behind the cut, and what of it lanes may want to change."""
+    """The conversation behind the cut, and the parts of it that lanes may want to change."""
     search = _Walk(session, finders)
     placed: list[Placed] = []
     by_role: dict[str, list[Placed]] = {"user": [], "assistant": []}
@@ -157,7 +157,7 @@ class _Walk:
         """Role, kind and signs of a part -> the predicates to be asked about it, with what they have found."""
 
     def _watching(self, role: str, kind: str, signs: int) -> Iterator[tuple[MayBeMeant, list[PlacedPart]]]:
-        """None instead of a predicate: the part is of interest in any case."""
+        """The predicates for such parts; None instead of one: the part is of interest in any case."""
         for finder, is_meant, seen in self._finders:
             if finder.role not in ("", role) or (finder.kinds and kind not in finder.kinds):
                 continue

@@ -64,7 +64,7 @@ def rebase(_: View) -> Change:
 
 
 def _news(view: View, changes: Iterable[MemoryChange]) -> Iterator[_News]:
-    """What has become of each of these memories in the end, as far as it is news to the session.
+    """The final change of each of these memories, as far as it is news to the session.
 
     That a list of names has expired is none: nobody works by it.
     """

@@ -48,7 +48,7 @@ def _reminder(session: Session, message: Message, notes: NoteStatus, at: datetim
 
 
 def status_of(session: Session, remembered: Remembered, name: str) -> NoteStatus | None:
-    """What is known of the notes of the session of this name; none: nothing makes it worth to look at them."""
+    """The status of a session's notes; none: nothing makes it worth looking at them."""
     milestones = session.milestones
     news = tuple(NoteNews(one.id, one.announced, is_parked=not one.readied) for one in remembered.announced)
     if not milestones.reached_in:

@@ -190,7 +190,7 @@ def _begins_foreign(head: str) -> bool:
 
 
 def _spares_firm(view: View) -> bool:
-    """Where the tiers are switched off: then words only come back."""
+    """Whether the tiers are switched off: then words only come back."""
     return not view.limits.caveman
 
 

@@ -127,7 +127,7 @@ def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
 
 
 def _with_settings(view: View, lanes: Sequence[Lane], why: Causes) -> Pass:
-    """What the project has set meanwhile goes with a rebase that is due, and makes none that would not pay without."""
+    """The pass with the settings that the project has set since, if it is a rebase; else the one without them."""
     coming = view.coming
     if coming is None:
         raise ValueError("the project has set nothing since")
@@ -158,7 +158,7 @@ def _weighed(view: View, all_lanes: Sequence[Lane], lanes: Sequence[Lane], why: 
 
 
 def _late(view: View, lanes: Sequence[Lane], why: Causes) -> tuple[str, ...]:
-    """That the session began before anybody answered: it gets what it missed by one rebase, as soon as it can."""
+    """The cause of a session that began before the service answered: it gets what it missed by one rebase, soon."""
     found = next((lane for lane in lanes if lane.name == head.NAME), None)
     asked = replace(view, causes=frozenset(why.names))
     return (LATE,) if found is not None and head.is_late(asked, found) else ()

@@ -205,7 +205,7 @@ def _faults_within(
 def _uncut(
     session: Session, raw: Iterable[tuple[Message, applied.ServedMessage]], wanted: Mapping[Target, AnyEdit]
 ) -> Iterable[applied.ServedMessage]:
-    """What the cut leaves of these messages, each with its shape, under these edits."""
+    """The messages behind the cut, each with its shape, under these edits."""
     cut, remaining = _cut(session, wanted), frozenset(_remaining(session, wanted))
     for message, shape in raw:
         if message.ordinal >= cut:

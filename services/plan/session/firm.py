@@ -39,7 +39,7 @@ class FirmSession(ServedSession, Protocol):
 
 
 def firm_after(before: FirmSession, after: FirmSession, names: Iterable[str]) -> Firm:
-    """What is firm after a fact that may have changed these parts. `after` has the fact, and what was firm before."""
+    """The firm part after a fact that may have changed these parts. `after` has the fact, and the firm part before."""
     words = calls = 0
     for name in names:
         words += firm_words(after, name) - firm_words(before, name)

@@ -100,7 +100,7 @@ def _with_state(work: Work, state: HotState) -> Work:
 
 
 def _with_rules(work: Work, part: PartRecorded, conversation: Conversation) -> Work:
-    """With what a person lays down here, in place of the earlier text of the same part.
+    """The work with a person's rules in this part, in place of those in its earlier text.
 
     Only where the harness vouches that a person typed the text in this very message: a message of the role `user` may
     as well be pasted, forged, or what another agent asks for.

@@ -91,7 +91,7 @@ class Scorer:
         return total
 
     def coverage(self, rows: Places, rarities: Mapping[int, float]) -> Floats:
-        """How much of the information of these words each row contains, however often; of a like word a part."""
+        """The share of these words' information in each row, however often they occur; of a like word a part."""
         total = np.zeros(len(rows), np.float32)
         for code, (holding, counts) in self._found.items():
             total += np.float32(rarities[code]) * _among(rows, holding, counts)
@@ -102,7 +102,7 @@ class Scorer:
 
 
 def _among(rows: Places, holding: Array, counts: Array) -> Floats:
-    """How far each of these rows holds a word, from 0 to 1, by those that hold it in their order."""
+    """The weight of a word in each of these rows, from 0 to 1, by those that have it in their order."""
     if not len(holding):
         return np.zeros(len(rows), np.float32)
     at = np.minimum(np.searchsorted(holding, rows.astype(holding.dtype)), len(holding) - 1)

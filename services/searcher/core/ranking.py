@@ -212,13 +212,13 @@ def ranked(compared: Compared, weights: Weights, arm: Arm = "full", known: float
 
 
 def _that_bear_on_it(compared: Compared, order: Places, weights: Weights, known: float) -> Places:
-    """Without what has nothing to do with the query: all of it, where none of the first has."""
+    """Rows without those that have nothing to do with the query: none, where not even the first has."""
     found = evidence(compared, weights, known)[order]
     return order[found >= REST] if (found[:FIRST] >= 1).any() else order[:0]
 
 
 def evidence(compared: Compared, weights: Weights, known: float) -> Floats:
-    """How much speaks for each candidate whatever else there is; from 1 on enough does.
+    """The evidence for each candidate, whatever else there is; from 1 on it is enough.
 
     Where a row has no vectors yet, or a model does not know the query, the words alone say so.
     """

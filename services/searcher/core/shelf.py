@@ -125,7 +125,7 @@ class Shelf:
         return self.count(code) > 0
 
     def count(self, code: int) -> int:
-        """How many rows contain a word, themselves or next to them."""
+        """The number of rows with a word in them or next to them."""
         postings = self.wide if self.kind == "message" else self.own
         return len(postings.rows(code)[0])
 
