@@ -133,7 +133,7 @@ def wrap(
     cause: str = "",
     data: bytes = b"",
 ) -> Envelope:
-    """An event in its envelope, ready to be appended; `data` is what `encode` makes of it, where that is at hand."""
+    """An event in its envelope, ready to be appended; `data`: the result of `encode`, where it is computed already."""
     return Envelope(
         id=id,
         type=event.TYPE,

@@ -108,7 +108,7 @@ class Filler:
             self._index.unfilled.setdefault((kind, name))
 
     async def _ask(self, texts: Sequence[str]) -> str:
-        """Have the vectors of these texts at hand; why not, if not."""
+        """Cache the vectors of these texts; the reason, if that fails."""
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
         missing = [text for text in texts if text not in self._known]

@@ -49,7 +49,7 @@ def listed(
 ) -> tuple[Memory, ...]:
     """The memories of a list, in order. They depend on the book alone: strengths are those at its newest fact.
 
-    `memories`: those of the book, and how they fade, where that is at hand in a form that is faster to go through.
+    `memories`: those of the book, and how they fade, where that is known in a form that is faster to go through.
     """
     at = book.changed_at or datetime.min.replace(tzinfo=UTC)
     dormant = dormant_days(((one.since, one.until) for one in book.pauses), None, at)

@@ -215,7 +215,7 @@ export class Adapter {
     if (this.rival) this.service.log.note("another plugin changes the same prompts", { plugin: this.rival });
   }
 
-  /** A person's message is about to start a turn: have at hand what the step will need. */
+  /** A person's message is about to start a turn: prepare what the step will need. */
   async prepare(id: string): Promise<void> {
     const session = this.session(id);
     this.known.load();

@@ -18,8 +18,8 @@ ASKED = frozenset({"person", "person_by_harness", "agent"})
 
 
 RULES = 400
-"""Tokens of what persons laid down in messages that the harness sends no more ..."""
-LAID_DOWN = 'the user laid down: "{}"'
+"""Tokens of persons' rules in messages that the harness sends no more ..."""
+RULE_LINE = 'the user laid down: "{}"'
 """... each as it was written."""
 
 
@@ -44,7 +44,7 @@ def lost_rules(session: Session, gone: frozenset[str] = frozenset()) -> tuple[st
     for rule in reversed(session.work.rules):
         if rule.message in gone or messages[rule.message].present:
             continue
-        line = LAID_DOWN.format(flat(rule.text))
+        line = RULE_LINE.format(flat(rule.text))
         room -= tokens(len(line.encode()) + 3)
         if room < 0:
             break

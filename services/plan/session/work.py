@@ -59,7 +59,7 @@ class Work(msgspec.Struct, frozen=True):
     newest_calls: tuple[PartRecorded, ...] = ()
     """What the newest calls asked and answered, the newest last."""
     rules: tuple[Rule, ...] = ()
-    """What persons forbade or laid down, the newest last."""
+    """Rules and prohibitions of persons, the newest last."""
     is_subagent: bool = False
     """Whether another agent has started the session: then no person lays anything down in it."""
 

@@ -26,8 +26,8 @@ from services.responder.answers.base import LONG, Context, Question, remembered_
 
 MAX_TOKENS = 2500
 MAX_RULES = 600
-"""Tokens of what persons forbade or laid down."""
-LAID_DOWN = "What the user forbade or laid down, the newest first (carry each on under Instructions, word for word):"
+"""Tokens of persons' rules and prohibitions."""
+RULES_HEADING = "What the user forbade or laid down, the newest first (carry each on under Instructions, word for word):"
 MOST_LISTS = 64
 MAX_LINE_CHARACTERS = 200
 HEADINGS = (
@@ -84,7 +84,7 @@ class _List(msgspec.Struct, frozen=True):
 def compaction_context(activity: SessionActivity, snapshot: Snapshot | None = None, rules: Sequence[Rule] = ()) -> str:
     """At most 2,500 tokens, by whole lines: what does not fit is left out from the end of each list.
 
-    `snapshot`: the memories that may be named; none: there is no memory. `rules`: what persons laid down, the newest
+    `snapshot`: the memories that may be named; none: there is no memory. `rules`: persons' rules, the newest
     last.
     """
     text, closing = list(OPENING), _of_memory(snapshot) if snapshot is not None else []
@@ -107,7 +107,7 @@ def _of_memory(snapshot: Snapshot) -> list[str]:
 def _sections(activity: SessionActivity, rules: Sequence[Rule]) -> Iterator[_List]:
     """The most important first."""
     quoted = dict.fromkeys(f'- "{flat(rule.text)}"' for rule in reversed(rules))
-    yield _List(LAID_DOWN, tuple(quoted), MAX_RULES)
+    yield _List(RULES_HEADING, tuple(quoted), MAX_RULES)
     todos = [f"- {_line(todo)}" for todo in activity.open_todos]
     yield _List("Still to do, by the agent's own list (keep these lines under Next steps):", todos)
     failures = [_failure(failure) for failure in reversed(activity.failures)]

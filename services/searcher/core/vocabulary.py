@@ -1,6 +1,6 @@
 """The words of all rows of a shelf as they were written, and which of them are like a word that no row holds.
 
-Endings, particles and compounds of languages for which no stemmer is at hand make words that share most of their parts:
+Endings, particles and compounds of languages without a stemmer make words that share most of their parts:
 those are looked for instead, and count as far as they are alike.
 """
 
