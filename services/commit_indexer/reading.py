@@ -101,7 +101,7 @@ class RepositoryReading:
         listed = await repository.listed(shape.head, known, bounds.max_commits)
         if not known:
             listed = decide.within(listed, bounds, datetime.now(UTC).timestamp())
-        async for commits in repository.read(decide.wanted(history, listed, bounds, shape.ends), shape.ends):
+        async for commits in repository.read(decide.commits_to_read(history, listed, bounds, shape.ends), shape.ends):
             yield commits
 
     async def _lost(

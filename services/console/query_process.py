@@ -17,7 +17,7 @@ import msgspec
 from services.console.core.exchange import OUT_OF_MEMORY, Outcome, SqlQuery, too_large
 from services.console.core.pages import RowTooLarge, pages
 from services.console.core.values import ColumnShape, shape
-from services.kit.duck import BadQuery, Connection, DuckError, SelectedRows, open_to_read, selected
+from services.kit.duck import BadQuery, Connection, DuckError, SelectedRows, open_to_read, select
 from services.kit.views_copy import TABLE
 
 MIB = 1024 * 1024
@@ -46,7 +46,7 @@ def answer(query: SqlQuery, sink: BinaryIO, bound: Callable[[], None]) -> Outcom
         as_of, at = _of_the_copy(db)
         outcome = Outcome(as_of=as_of, at=at)
         bound()
-        found = selected(db, query.sql)
+        found = select(db, query.sql)
         written = _write(query, found, sink)
     except (BadQuery, RowTooLarge) as error:
         reason = str(error)

@@ -25,7 +25,7 @@ from services.kit.command_queue import QueuedCommand
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 from services.memory.book import NOUNS, Book
-from services.memory.decide.adopting import adopted, given_back
+from services.memory.decide.adopting import adopted_fact, given_back
 from services.memory.state import ADOPTED
 
 AT_ONCE = 200
@@ -185,7 +185,7 @@ def _again(former: Address, own: Book, one: Former, removed: int) -> QueuedComma
     """A decision of the former book as one of this book: once, however often it is decisions."""
 
     async def decide(draft: Draft[Book]) -> None:
-        draft.record(*(again for event in one.events if (again := adopted(event, own)) is not None))
+        draft.record(*(again for event in one.events if (again := adopted_fact(event, own)) is not None))
 
     return QueuedCommand(
         decide,

@@ -128,7 +128,7 @@ def file_tokens(url: str, mime: str = "") -> int:
     return _document_tokens(mime, len(body) * 3 // 4) if body else tokens(len(url.encode()))
 
 
-def described(one: Attachment) -> str:
+def attachment_in_words(one: Attachment) -> str:
     """What it is, in a few words: `shot.png, image/png, 1280 x 800 pixels, 153 kB`."""
     size = f"{one.width} x {one.height} pixels" if one.width and one.height else ""
     return ", ".join(filter(None, (short_name(one.filename), one.mime or "file", size, _weight(one.bytes))))

@@ -6,6 +6,6 @@ def often(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def counted(count: int, thing: str, things: str = "") -> str:
+def quantity(count: int, thing: str, things: str = "") -> str:
     """A number with its noun: `1 row`, `2 rows`; `things`: the plural, where it is not `thing` with an s."""
     return f"{count:,} {thing if count == 1 else things or f'{thing}s'}"

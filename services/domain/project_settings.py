@@ -109,7 +109,7 @@ def evolve(state: ProjectSettings, event: Event, envelope: Envelope) -> ProjectS
 
 def settings_of(event: SettingsApplied) -> Mapping[str, object]:
     """The settings that apply to a project from a fact on, as far as they can be used, with accepted key files."""
-    settings, _ = checked(event.settings)
+    settings, _ = parse_settings(event.settings)
     accepted = tuple(dict.fromkeys(path for path in event.key_files if is_path(path)))
     return {**settings, ACCEPTED: accepted} if accepted else settings
 
@@ -133,7 +133,7 @@ def is_path(path: str) -> bool:
         return False
 
 
-def checked(text: str) -> tuple[Mapping[str, object], Sequence[str]]:
+def parse_settings(text: str) -> tuple[Mapping[str, object], Sequence[str]]:
     """The settings in a JSON object, and a sentence for everything in it that cannot be used."""
     if len(text.encode(errors="replace")) > MOST_BYTES:
         return {}, [f"the settings of a project take at most {MOST_BYTES} bytes: name fewer files"]

@@ -76,7 +76,7 @@ def evolve(learned: Learned, event: Event) -> Learned:
             return learned
 
 
-def bounded(learned: Learned, model: Model, refused: int) -> Learned:
+def with_shortest_refused(learned: Learned, model: Model, refused: int) -> Learned:
     """With the tokens, as presumed, of the shortest prompt that a model has refused without a limit; 0: there is none.
 
     How long a prompt was that went out only the responder knows, which has planned it.

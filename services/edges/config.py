@@ -52,7 +52,7 @@ def show(loaded: LoadedSettings, *, as_json: bool) -> int:
     The exit status is 1 where something that was found is not used.
     """
     loaded = in_force(loaded, current(loaded.settings.data))
-    page = Page(tuple(shown(loaded)), loaded.problems)
+    page = Page(tuple(printed_settings(loaded)), loaded.problems)
     if as_json:
         write_json(page)
     else:
@@ -60,7 +60,7 @@ def show(loaded: LoadedSettings, *, as_json: bool) -> int:
     return 1 if page.problems else 0
 
 
-def shown(loaded: LoadedSettings) -> Iterator[PrintedSetting]:
+def printed_settings(loaded: LoadedSettings) -> Iterator[PrintedSetting]:
     for key, entry in ENTRIES.items():
         value = msgspec.to_builtins(loaded.value(entry), enc_hook=_hidden)
         yield PrintedSetting(key, entry.variable, _without_login(value), loaded.sources[key])

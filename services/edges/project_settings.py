@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from services.settings import LoadedSettings, Problem, Settings, load
 from services.settings.entries import ALLOWED, Rule, SettingEntry, value_of
-from services.settings.models import read
+from services.settings.models import parse_value
 from services.settings.sources import ENTRIES, FILE, File, unusable
 
 REMEDY = "set it for the whole installation, as docs/settings.md says"
@@ -68,7 +68,7 @@ def _wanted(entry: SettingEntry, file: File, value: object, now: object) -> obje
     if entry.rule is None:
         return Problem(file.where(entry), "a project has no say in it", FOR_ITSELF if entry.own else REMEDY)
     try:
-        wanted = read(entry, value)
+        wanted = parse_value(entry, value)
     except ValidationError as error:
         return unusable(entry, file, error.errors()[0], "the installation")
     if not _is_tighter(entry.rule, wanted, now):

@@ -256,7 +256,7 @@ def open_to_read(path: Path, *, memory_limit: str) -> Connection:
     return db
 
 
-def selected(db: Connection, sql: str) -> SelectedRows:
+def select(db: Connection, sql: str) -> SelectedRows:
     """Prepare one SELECT from outside. Raises `BadQuery`, and `DuckError` with the reason in the library's words."""
     _refuse_all_but_select(db, sql)
     db.execute("begin transaction read only")

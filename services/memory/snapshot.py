@@ -41,10 +41,10 @@ def holder_of(session: str, compactions: int) -> str:
 
 def snapshot(book: Book, holder: str = "") -> Snapshot:
     """The list that this book gives to a holder."""
-    return named(book.seq, listed(book), holder)
+    return snapshot_of(book.seq, listed_memories(book), holder)
 
 
-def listed(
+def listed_memories(
     book: Book, memories: Iterable[Memory] | None = None, fadings: Iterable[Fading] | None = None
 ) -> tuple[Memory, ...]:
     """The memories of a list, in order. They depend on the book alone: strengths are those at its newest fact.
@@ -57,7 +57,7 @@ def listed(
     return tuple(one.memory for one in choose(known, at, dormant, COMPACT, fadings).memories)
 
 
-def named(seq: int, memories: tuple[Memory, ...], holder: str) -> Snapshot:
+def snapshot_of(seq: int, memories: tuple[Memory, ...], holder: str) -> Snapshot:
     """The list of these memories, which the book gives at this position, as it is shown to a holder."""
     if not memories:
         return Snapshot()

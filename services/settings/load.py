@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from services.settings.entries import SettingEntry, value_of
 from services.settings.groups import Settings
-from services.settings.models import EVERYTHING, made
+from services.settings.models import EVERYTHING, build_group
 from services.settings.sources import (
     DEFAULT,
     ENTRIES,
@@ -48,7 +48,7 @@ def load(variables: Mapping[str, str] = os.environ) -> LoadedSettings:
     problems: list[tuple[SettingEntry, SettingsSource, ErrorDetails]] = []
     while True:
         try:
-            settings = made(Settings, EVERYTHING(sources=layers))  # type: ignore[call-arg] # asked for by the model
+            settings = build_group(Settings, EVERYTHING(sources=layers))  # type: ignore[call-arg] # asked for by the model
             break
         except ValidationError as error:
             problems += _refused(error, layers)

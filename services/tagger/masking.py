@@ -21,7 +21,7 @@ from services.domain.secrets import mask
 replace = msgspec.structs.replace
 
 
-def masked(items: tuple[Seen, ...]) -> tuple[Seen, ...]:
+def mask_item(items: tuple[Seen, ...]) -> tuple[Seen, ...]:
     return tuple(_item(item) for item in items)
 
 

@@ -51,7 +51,7 @@ def mentioned(recorded: PartRecorded) -> CommitMentioned:
             hashes = commits.mentioned(recorded.text[:LOOKED_AT])
         case "tool" | "tool_call" if "git" in recorded.input:  # to read a call takes its time, and most are none of git
             call = call_of(_piece(recorded))
-            made = commits.made(call)
+            made = commits.made_commits(call)
             asked = _NAME.findall(call.command) if _GIT.search(call.command) else ()
             hashes = (*made, *_short(asked), *commits.listed_hashes(call))
         case "tool_result" if recorded.status != "error":

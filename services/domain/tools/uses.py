@@ -63,7 +63,7 @@ class Uses(msgspec.Struct, frozen=True):
         return self.touched.get(part, ())
 
 
-def used(uses: Uses, event: Event) -> Uses:
+def uses_after(uses: Uses, event: Event) -> Uses:
     match event:
         case PartRecorded(kind="tool" | "tool_call") if plain(event.tool) in READ_ONLY:
             asked = _asked(event)

@@ -71,7 +71,7 @@ def entry(message: RecordedMessage, most: int, *, keeps_lines: bool = False) -> 
         if piece.kind in TOOLS:
             used = call_of(piece)
             lines += _tool(piece, used)
-            confirmed += commits.made(used)
+            confirmed += commits.made_commits(used)
             listed += commits.listed_hashes(used)
         elif line := _text(message, piece, most, keeps_lines=keeps_lines):
             lines.append(line)

@@ -39,7 +39,7 @@ def is_commit(command: str) -> bool:
     return _COMMITS.search(command) is not None
 
 
-def made(call: Call) -> tuple[str, ...]:
+def made_commits(call: Call) -> tuple[str, ...]:
     """Hashes of the commits that this call made."""
     if call.failed or not is_commit(call.command):
         return ()
@@ -50,12 +50,12 @@ def listed_hashes(call: Call) -> tuple[str, ...]:
     """Hashes that git listed in the output of this call, those that it made before others."""
     if not _GIT.search(call.command):
         return ()
-    return _distinct((*made(call), *(found[1] for found in _LISTED.finditer(call.output[:20_000]))))
+    return _distinct((*made_commits(call), *(found[1] for found in _LISTED.finditer(call.output[:20_000]))))
 
 
 def message(call: Call) -> str:
     """The first line of the message of the commit that this call made."""
-    found = re.search(r"^\[[^\]\n]*?\b[0-9a-f]{7,40}\] (.+)$", call.output, re.MULTILINE) if made(call) else None
+    found = re.search(r"^\[[^\]\n]*?\b[0-9a-f]{7,40}\] (.+)$", call.output, re.MULTILINE) if made_commits(call) else None
     return found[1].strip() if found else ""
 
 

@@ -95,7 +95,7 @@ async def _look(here: Path) -> Finding:
     except GitFailed as error:
         if "not a git repository" in str(error):
             return well("commits", f"{here} is in no repository: there are no commits to be known")
-        return doubtful("commits", *failures.parted(str(here), str(error)))
+        return doubtful("commits", *failures.finding_and_remedy(str(here), str(error)))
     if not shape.head:
         return well("commits", "nothing was committed here yet")
     as_far = " as far as it goes, since it is a shallow clone" if shape.ends else ""

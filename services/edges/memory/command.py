@@ -16,10 +16,10 @@ from services.edges.memory.decisions import Incomplete, commands
 from services.edges.memory.exchange import (
     ExportedMemory,
     NothingToImport,
-    exported,
+    export_text,
     files,
     item_of,
-    restored,
+    memories_of_export,
     sentences,
 )
 from services.edges.memory.place import PATIENCE, NoProject, check_session, project_meant
@@ -79,7 +79,7 @@ async def _export(bus: Bus, options: argparse.Namespace, project: str) -> int:
     reply = await _asked(bus, question(options, project))
     if reply.error:
         return refused(reply.error)
-    write_file(exported(project, (item_of(one) for one in reply.memories)))
+    write_file(export_text(project, (item_of(one) for one in reply.memories)))
     return 0
 
 
@@ -88,7 +88,7 @@ async def _import(bus: Bus, options: argparse.Namespace, project: str) -> int:
     done, failed = 0, 0
     for path in files(options.paths):
         text = path.read_text(encoding="utf-8", errors="replace")
-        items = restored(text) if options.restore else tuple(ExportedMemory("", one) for one in sentences(text))
+        items = memories_of_export(text) if options.restore else tuple(ExportedMemory("", one) for one in sentences(text))
         for item in items:
             answer = await send_as_person(bus, Address(project), _taken_in(item, is_export=options.restore))
             done, failed = done + answer.ok, failed + (not answer.ok)

@@ -26,7 +26,7 @@ from services.edges.client.adapter import NOWHEN, Adapter
 from services.edges.client.outbox import Outbox
 from services.edges.launcher.supervisor import Installation
 from services.edges.search import repository
-from services.edges.search.sets import Doc, Set, UnreadableSet, moment, read
+from services.edges.search.sets import Doc, Set, UnreadableSet, moment, read_sets
 from services.edges.terminal import write_error
 from services.kit.bus import Bus, LogReader, Unreachable
 from services.kit.logs import configure
@@ -69,7 +69,7 @@ def bench(paths: Sequence[Path], outs: Mapping[str, Path], settings: Settings) -
     """Play the sets, and ask with each arm; the lines of each are left in its file."""
     configure("bench", level="warning", as_json=False)
     try:
-        sets = read(paths)
+        sets = read_sets(paths)
     except UnreadableSet as error:
         write_error(str(error))
         return 1

@@ -80,7 +80,7 @@ def _edits(found: Explanation) -> list[str]:
     more = f" ({found.left_out:,} older ones are left out: --limit)" if found.left_out else ""
     lines = [f"Edits, those with the newest reasons first{more}:"]
     for number, one in enumerate(found.edits, 1):
-        lines += [f"  {number}. {described(one)}", *(f"     {line}" for line in _reasons(one))]
+        lines += [f"  {number}. {edit_in_words(one)}", *(f"     {line}" for line in _reasons(one))]
     return lines
 
 
@@ -105,7 +105,7 @@ def _made(one: Explained) -> str:
     return f"since revision {one.revision}, a rebase for {meant}"
 
 
-def described(one: Explained) -> str:
+def edit_in_words(one: Explained) -> str:
     """The beginning of a sentence about an edit."""
     edit, where = one.edit, _where(one)
     match edit:

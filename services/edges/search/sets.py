@@ -43,7 +43,7 @@ class Set(msgspec.Struct, frozen=True):
     queries: tuple[SetQuestion, ...]
 
 
-def read(paths: Iterable[Path]) -> list[Set]:
+def read_sets(paths: Iterable[Path]) -> list[Set]:
     """The sets of these files, and of all files in these folders. Raises `UnreadableSet`."""
     return [_read(path) for path in files(paths)]
 

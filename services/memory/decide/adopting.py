@@ -40,7 +40,7 @@ from services.memory.policy import DEFAULTS
 from services.memory.state import ADOPTED
 
 
-def adopted(event: Event, own: Book) -> Event | None:
+def adopted_fact(event: Event, own: Book) -> Event | None:
     """A fact of the former book as one of the book `own`; none where it says nothing there."""
     match event:
         case MemoryWritten(memory=name) | MemoryProposed(memory=name) if name in own.memories:

@@ -33,7 +33,7 @@ class Origin(msgspec.Struct, frozen=True):
         return f"{kind}/{self.held_in or self.session}/{self.message}"
 
 
-def asked(text: str, origin: Origin) -> tuple[Candidate, ...]:
+def candidates_in_message(text: str, origin: Origin) -> tuple[Candidate, ...]:
     """The candidates of a message. The same message gives the same ones."""
     return tuple(_candidate(one, origin) for one in requests(text))
 

@@ -13,7 +13,7 @@ LEAST = 1_300
 """Bytes of a fullest tier that need no shortening: about what one has on average."""
 
 
-def shortened(full: str, brief: str, most: int, quote: str = QUOTE) -> str:
+def excerpt(full: str, brief: str, most: int, quote: str = QUOTE) -> str:
     """At most `most` bytes, but at least LEAST, and never less than the next tier.
 
     The user's own words come first, then what was decided and what is open, then what was done, then other remarks, the

@@ -17,7 +17,7 @@ from services.domain.texts.posing import unposed, unposed_line
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.plan.head import names
 from services.plan.head.decay import ARCHIVED, TIERS, freshest, tiers, total
-from services.plan.head.excerpt import QUOTE, TASK, shortened
+from services.plan.head.excerpt import QUOTE, TASK, excerpt
 
 HISTORY = """\
 What happened in this session before the messages below, put here by the service that keeps your context. It is a \
@@ -110,14 +110,14 @@ def _for_names(summaries: str, room: int) -> int:
 def _summaries(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int], quote: str) -> str:
     """Each in the tier that there is room for. The fullest are shortened at first, so that there are more of them."""
     whole = [[escaped(_form(one, tier)) for tier in range(1, TIERS + 1)] for one in sealed]
-    forms = [[shortened(full, brief, room // PARTS, quote), brief, *rest] for full, brief, *rest in whole]
+    forms = [[excerpt(full, brief, room // PARTS, quote), brief, *rest] for full, brief, *rest in whole]
     costs = [[_cost(form) for form in each] for each in forms]
     room -= ARCHIVED_LINE
     levels = tiers(costs, importance, room)
     room -= total(costs, levels)
     for at in freshest(importance):
         if levels[at] == 1:
-            forms[at][0] = shortened(whole[at][0], whole[at][1], costs[at][0] - 2 + room, quote)
+            forms[at][0] = excerpt(whole[at][0], whole[at][1], costs[at][0] - 2 + room, quote)
             room -= _cost(forms[at][0]) - costs[at][0]
     lines: list[str] = []
     for archived, run in groupby(range(len(sealed)), key=lambda at: levels[at] == ARCHIVED):

@@ -12,7 +12,7 @@ from services.domain.texts.markup import element, escaped
 from services.domain.tools.names import RECEIPTS, TODO_LISTS, is_ours, plain
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.prefix import SHOWS_TAGS
-from services.plan.lanes.turns import appended, backwards, has_reduced, newest_written, written
+from services.plan.lanes.turns import appended, backwards, has_reduced, newest_written, text_of_person
 from services.plan.session.costs import heads
 from services.plan.session.lane_marks import LaneMark
 from services.plan.session.reclaim import NUDGE, OUTPUTS, Nudge, worth
@@ -164,7 +164,7 @@ def _is_recent(view: View, last: Nudge) -> bool:
     for message in islice(backwards(session.conversation, session.conversation.last_ordinal + 1), MAX_TURN):
         if message.ordinal <= since:
             break
-        turns += written(session, message) != ""
+        turns += text_of_person(session, message) != ""
     return turns < SHORT_TURNS
 
 

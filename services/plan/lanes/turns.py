@@ -18,7 +18,7 @@ def backwards(conversation: Conversation, ordinal: int) -> Iterator[Message]:
             yield conversation.messages[name]
 
 
-def written(session: Session, message: Message) -> str:
+def text_of_person(session: Session, message: Message) -> str:
     """The first text of a message that a person wrote; empty: there is none."""
     if message.recorded.role != "user":
         return ""
@@ -31,7 +31,7 @@ def written(session: Session, message: Message) -> str:
 
 def newest_written(session: Session, fresh: Sequence[Message]) -> tuple[Message, str] | None:
     """The newest message of a person among these, and its text."""
-    return next(((message, part) for message in reversed(fresh) if (part := written(session, message))), None)
+    return next(((message, part) for message in reversed(fresh) if (part := text_of_person(session, message))), None)
 
 
 def has_reduced(session: Session, message: Message) -> bool:
@@ -49,7 +49,7 @@ def unsent(session: Session, fresh: Sequence[Message]) -> tuple[Message, str] | 
     """The newest message, if a person wrote it and no call has sent it before, and its text."""
     if not fresh or was_sent(session, fresh[-1]):
         return None
-    part = written(session, fresh[-1])
+    part = text_of_person(session, fresh[-1])
     return (fresh[-1], part) if part else None
 
 

@@ -18,7 +18,7 @@ from services.plan.planner.texts import guarded, needed
 from services.plan.provider_rules.check import new_faults
 from services.plan.provider_rules.signed_thinking import boundary, first_place
 from services.plan.session.costs import before_cut, cost, heads
-from services.plan.session.lane_marks import joined, lanes_of
+from services.plan.session.lane_marks import join_marks, lanes_of
 from services.plan.session.state import Session, served_tokens, with_edits
 
 replace = msgspec.structs.replace
@@ -163,7 +163,7 @@ def last_wins(edits: Sequence[AnyEdit]) -> tuple[AnyEdit, ...]:
         key = target(edit)
         before = by_target.get(key)
         if isinstance(edit, AppendText) and isinstance(before, AppendText) and before != edit:
-            lane, by = joined(before.lane, edit.lane), (*before.by, *edit.by)
+            lane, by = join_marks(before.lane, edit.lane), (*before.by, *edit.by)
             by_target[key] = replace(edit, text=before.text + edit.text, lane=lane, by=by)
         else:
             by_target[key] = edit

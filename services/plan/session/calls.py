@@ -50,7 +50,7 @@ class Calls(msgspec.Struct, frozen=True):
     coming: frozenset[str] = frozenset()
 
 
-def opened(calls: Calls, event: StepOpened, envelope: Envelope) -> Calls:
+def call_opened(calls: Calls, event: StepOpened, envelope: Envelope) -> Calls:
     """A model is called."""
     shortened = calls.step is not None and event.kept < calls.step.last
     system, system_changed = _system(calls, event)
@@ -70,7 +70,7 @@ def opened(calls: Calls, event: StepOpened, envelope: Envelope) -> Calls:
     )
 
 
-def changed(calls: Calls, conversation: Conversation, event: Event) -> Calls:
+def with_reason(calls: Calls, conversation: Conversation, event: Event) -> Calls:
     """With the reason why what was sent is not what it was, where this event is one."""
     coming = calls.coming | _reasons(calls, conversation, event)
     return calls if coming == calls.coming else replace(calls, coming=coming)

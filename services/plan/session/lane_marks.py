@@ -37,7 +37,7 @@ def _mark(lane: str, *details: str) -> LaneMark:
     return LaneMark(lane, details)
 
 
-def joined(*texts: str) -> str:
+def join_marks(*texts: str) -> str:
     """The marks of all these, in one."""
     return "+".join(filter(None, texts))
 

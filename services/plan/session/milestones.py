@@ -40,7 +40,7 @@ class Milestones(msgspec.Struct, frozen=True):
     """The run that only keeps history ready."""
 
 
-def passed(known: Milestones, event: Event, seq: int, conversation: Conversation, turn: int) -> Milestones:
+def milestones_after(known: Milestones, event: Event, seq: int, conversation: Conversation, turn: int) -> Milestones:
     """What is known after this fact; `turn`: the ordinal of the newest message that a person wrote."""
     match event:
         case ToolRan(status="completed", target=target) if is_commit(target) and not event.exit_code:

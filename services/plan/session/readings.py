@@ -72,7 +72,7 @@ class Readings(msgspec.Struct, frozen=True):
         return self.changes(reading.file) > reading.changes
 
 
-def read(readings: Readings, event: Event, before: Conversation) -> Readings:
+def readings_after(readings: Readings, event: Event, before: Conversation) -> Readings:
     """The readings after this fact. `before`: the conversation without it."""
     match event:
         case PartRecorded(part=part, tokens=tokens):

@@ -38,13 +38,13 @@ from services.domain import conversation as conversations
 from services.domain.compartments import CompartmentHistory
 from services.domain.conversation import Conversation
 from services.domain.edits import HISTORY
-from services.domain.tools.uses import Uses, used
+from services.domain.tools.uses import Uses, uses_after
 from services.domain.window import Learned
 from services.plan.session import calls, costs, drops, orders, plan_state, readings, revisions, thinking, usage, waits
 from services.plan.session.calls import Calls
 from services.plan.session.drops import Drops
 from services.plan.session.firm import Firm, firm_after
-from services.plan.session.milestones import Milestones, passed, with_history
+from services.plan.session.milestones import Milestones, milestones_after, with_history
 from services.plan.session.orders import Orders
 from services.plan.session.plan_state import PlanState
 from services.plan.session.predecessor import Predecessor, recorded_predecessor
@@ -165,14 +165,14 @@ def _evolved(before: Session, event: Event, envelope: Envelope) -> Session:
         before,
         conversation=conversation,
         seq=max(before.seq, envelope.seq),
-        calls=calls.changed(before.calls, before.conversation, event),
+        calls=calls.with_reason(before.calls, before.conversation, event),
         plan=costs.with_event(before.conversation, conversation, before.plan, event),
         activity=activity_after(before.activity, event),
         work=worked(before.work, event, conversation),
-        milestones=passed(before.milestones, event, envelope.seq, conversation, before.thinking.turn),
+        milestones=milestones_after(before.milestones, event, envelope.seq, conversation, before.thinking.turn),
         learned=window.evolve(before.learned, event),
-        uses=used(before.uses, event),
-        readings=readings.read(before.readings, event, before.conversation),
+        uses=uses_after(before.uses, event),
+        readings=readings.readings_after(before.readings, event, before.conversation),
         history=compartments.evolve(before.history, event, envelope.seq, before.conversation),
     )
     match event:
@@ -268,7 +268,7 @@ def _with_usage(session: Session, counted: Usage, overflow: int) -> Session:
 
 
 def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Session:
-    now = calls.opened(session.calls, event, envelope)
+    now = calls.call_opened(session.calls, event, envelope)
     session = _known_to_be_served(session, event.served)
     first = thinking.first_change(session.step, event, system_changed=now.system_changed)
     return replace(

@@ -10,7 +10,7 @@ import msgspec
 from schemas.events import OverflowDetected, StepOpened, ToolsetChanged, UsageSampled
 from services.domain.conversation import Conversation, precedes
 from services.domain.fold import Map
-from services.domain.window import Learned, Model, bounded, prompt_tokens
+from services.domain.window import Learned, Model, with_shortest_refused, prompt_tokens
 from services.plan.session import calibration
 from services.plan.session.calibration import SYSTEM, Calibration
 
@@ -94,7 +94,7 @@ def corrected(usage: Usage, gone_out: int) -> Usage:
 
 def learned_beside(usage: Usage, learned: Learned) -> Learned:
     """What the session has learned of limits, with what the model in work has refused without saying why."""
-    return learned if usage.model is None else bounded(learned, usage.model, usage.calibration.refused)
+    return learned if usage.model is None else with_shortest_refused(learned, usage.model, usage.calibration.refused)
 
 
 def _is_of_another(usage: Usage, event: UsageSampled | OverflowDetected) -> bool:

@@ -18,7 +18,7 @@ from services.domain.tokens import tokens
 from services.memory.entry import Memory
 from services.memory.remembered import Remembered
 from services.memory.rendering import numbered
-from services.memory.snapshot import Snapshot, holder_of, listed, named
+from services.memory.snapshot import Snapshot, holder_of, listed_memories, snapshot_of
 from services.plan.lanes.head import MODES
 from services.plan.session.session_activity import FileActivity, SessionActivity
 from services.plan.session.work import Rule
@@ -167,14 +167,14 @@ class Briefs:
         remembered = await remembered_of(self._cache, ask.project)
         if remembered.book.is_home:
             return CompactionContext(compaction_context(activity, rules=rules))
-        snapshot = named(*self._listed(ask.project, remembered), holder_of(ask.session, activity.compactions))
+        snapshot = snapshot_of(*self._listed(ask.project, remembered), holder_of(ask.session, activity.compactions))
         return CompactionContext(compaction_context(activity, snapshot, rules))
 
     def _listed(self, project: str, remembered: Remembered) -> tuple[int, tuple[Memory, ...]]:
         book, shelf = remembered.book, remembered.shelf
         cached = self._lists.get(project)
         if cached is None or cached[0] != book.seq:
-            cached = book.seq, listed(book, shelf, shelf.fadings)
+            cached = book.seq, listed_memories(book, shelf, shelf.fadings)
         self._lists[project] = cached
         self._lists.move_to_end(project)
         if len(self._lists) > MOST_LISTS:

@@ -9,7 +9,7 @@ import msgspec
 from schemas.asks import ExpandAsk, Expanded
 from schemas.events import CompartmentSealed
 from schemas.subjects import Address, BadSubject
-from services.domain.attachments import attachment, described, file_name
+from services.domain.attachments import attachment, attachment_in_words, file_name
 from services.domain.conversation import Message
 from services.domain.often import quantity
 from services.domain.texts.content import Piece, RecordedMessage
@@ -203,9 +203,9 @@ def _lines(pieces: Iterable[tuple[RecordedMessage, Piece]]) -> Iterator[str]:
         if piece.tool or piece.call:
             yield f"{piece.tool} {piece.input}".rstrip()
             yield from _unposed(piece.output) if piece.output else ()
-            yield from (f"[{described(attached)}]" for attached in piece.attachments)
+            yield from (f"[{attachment_in_words(attached)}]" for attached in piece.attachments)
         elif piece.kind == "file":
-            yield f"[{described(attachment(piece.text, piece.mime, file_name(piece.text, piece.filename)))}]"
+            yield f"[{attachment_in_words(attachment(piece.text, piece.mime, file_name(piece.text, piece.filename)))}]"
         elif piece.text:
             label = LATER if piece.is_late else "" if piece.kind == "text" else f"({piece.kind}) "
             yield from _unposed(f"{label}{piece.text}")

@@ -34,7 +34,7 @@ from services.responder.answers.earlier_prompt import (
 from services.responder.answers.facts import fact_of
 from services.responder.answers.prompt_outline import (
     PromptOutline,
-    named,
+    with_title,
     outline,
     prompt_hints,
     prompt_searches,
@@ -99,7 +99,7 @@ async def _outlined(reader: LogReader, ask: ExplainAsk, newest: Session) -> tupl
     if calls[at].seq == newest.calls.seq:
         return await asyncio.to_thread(outline, newest, ask), len(calls)
     outlined = await _from_memory(reader, ask, newest, calls, at) or await _from_log(reader, ask, calls, at)
-    return named(outlined, newest.activity.title), len(calls)
+    return with_title(outlined, newest.activity.title), len(calls)
 
 
 def call_meant(calls: Sequence[ModelCall], ask: ExplainAsk) -> int:

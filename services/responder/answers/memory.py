@@ -29,7 +29,7 @@ from services.responder.answers.memory_reports import (
     listing,
     missing,
     missing_text,
-    noted,
+    notes_reply,
     policy,
     quality,
     reading,
@@ -213,7 +213,7 @@ def _report(known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
         case "twins":
             return repeating(known)
         case "notes":
-            return noted(known, ask)
+            return notes_reply(known, ask)
         case "policy":
             return policy(known)
         case _:

@@ -228,7 +228,7 @@ class TwinsOfProjects:
 NOTE_STATUSES = ("active", "ready", "parked", "dismissed")
 
 
-def noted(known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
+def notes_reply(known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
     """The notes of all sessions, or of one, that wait; or those of another status."""
     if ask.filter and ask.filter not in NOTE_STATUSES:
         raise BadMemoryAsk(f"{echo(ask.filter)} is no status of a note; use one of {', '.join(NOTE_STATUSES)}")

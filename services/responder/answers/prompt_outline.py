@@ -88,7 +88,7 @@ def outline(session: Session, ask: ExplainAsk) -> PromptOutline:
     )
 
 
-def named(outlined: PromptOutline, title: str) -> PromptOutline:
+def with_title(outlined: PromptOutline, title: str) -> PromptOutline:
     """The outline with the session's present title."""
     return replace(outlined, explained=replace(outlined.explained, title=title))
 

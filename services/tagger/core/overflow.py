@@ -117,7 +117,7 @@ _limits = _patterns(_LIMITS)
 _used = _patterns(_USED)
 
 
-def read(text: str) -> Overflow | None:
+def read_overflow(text: str) -> Overflow | None:
     """What an error reports of the length of a prompt; none if it is about something else."""
     words = "\n".join(texts_of(text))[:MAX_CHARACTERS]
     if _overflow.search(words) or (_doubtful.search(words) and not _rate.search(words)):

@@ -31,7 +31,7 @@ class _Offer(msgspec.Struct, frozen=True):
     only_rules: bool = False
 
 
-def chosen(sentences: Sequence[KeySentence], room: int) -> list[KeySentence]:
+def choose_sentences(sentences: Sequence[KeySentence], room: int) -> list[KeySentence]:
     """The weightiest that do not repeat each other and fit in so many bytes, in their order.
 
     However much else there is, half of the room is for what was asked.

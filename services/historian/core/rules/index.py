@@ -127,7 +127,7 @@ def _call(tally: _Tally, call: Call, root: str) -> None:
             tally.count(text, WRITTEN, relative(path, root))
     else:
         tally.count(call.arguments, WRITTEN, home)
-    made = commits.made(call)
+    made = commits.made_commits(call)
     for one in commits.listed_hashes(call)[: commits.MOST]:
         tally.weights[one[:7]] += COMMIT if one in made else LISTED
     for path, text in _parts(call.output, home, root):

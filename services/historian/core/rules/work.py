@@ -105,7 +105,7 @@ def trouble(call: Call) -> str:
     return beginning(broken(call.output), LONGEST_COMMAND) if call.kind == "run" else ""
 
 
-def counted(output: str) -> str:
+def test_counts(output: str) -> str:
     """The last line of an output that says how many tests have passed."""
     found = [*_PASSED.finditer(output[-_END:])]
     return beginning(flat(found[-1][0].strip(" =*.")), LONGEST_RESULT) if found else ""
@@ -130,7 +130,7 @@ def _runs(calls: Sequence[tuple[int, Call]], root: str) -> Iterator[CommandRun]:
         if call.kind != "run":
             continue
         command, error = short_command(call.command), trouble(call)
-        if not command or _LOOKING.match(command) or commits.made(call):
+        if not command or _LOOKING.match(command) or commits.made_commits(call):
             continue
         known = runs.pop(command, None)
         before = (known.error or known.before) if known else ""
@@ -140,11 +140,11 @@ def _runs(calls: Sequence[tuple[int, Call]], root: str) -> Iterator[CommandRun]:
         elif command in failed:
             mended = tuple(dict.fromkeys(changed[failed.pop(command) :]))
         times = known.times + 1 if known else 1
-        runs[command] = CommandRun(command, times, error, before, mended, "" if error else counted(call.output), at)
+        runs[command] = CommandRun(command, times, error, before, mended, "" if error else test_counts(call.output), at)
     yield from runs.values()
 
 
 def _commits(calls: Iterable[Call]) -> Iterator[CommitMade]:
     for call in calls:
-        for one in commits.made(call):
+        for one in commits.made_commits(call):
             yield CommitMade(one[:7], beginning(commits.message(call), LONGEST_COMMAND))
