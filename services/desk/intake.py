@@ -40,7 +40,7 @@ from services.kit.room import Kit
 from services.memory.book import Book
 from services.memory.candidates import from_agent, from_call, from_person
 from services.memory.decide.admission import admit
-from services.memory.decide.asking import Origin, candidates_in_message, candidate_of
+from services.memory.decide.asking import Origin, candidate_of, candidates_in_message
 from services.memory.decide.candidate import Candidate
 from services.memory.decide.context import BookContext
 from services.memory.decide.retrieving import retrieval_id, retrieved, shown_by

@@ -69,7 +69,7 @@ def endpoint_of(settings: Settings, user: str) -> Endpoint:
 
 
 def name_of_person() -> str:
-    """This machine's name for the person."""
+    """The person's name on this machine."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container may run as somebody without a name

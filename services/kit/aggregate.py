@@ -23,7 +23,7 @@ from services.domain.draft import Draft
 from services.domain.envelopes import envelope
 from services.kit import metrics
 from services.kit.bus import Conflict, Unreachable
-from services.kit.cache import Base, Entry, Evolve, Precedent, Sessions, AppendedDecision
+from services.kit.cache import AppendedDecision, Base, Entry, Evolve, Precedent, Sessions
 from services.kit.command_queue import DecidedCommand, HandledCommand, QueuedCommand, WaitingCommand, take_group
 from services.kit.room import Kit
 
@@ -241,7 +241,9 @@ class Aggregate(Generic[S]):
         start = 0
         for done in decided:
             end = start + len(done.events)
-            done.waiting.handled = HandledCommand(done.state, done.result, tuple(done.events), tuple(positions[start:end]))
+            done.waiting.handled = HandledCommand(
+                done.state, done.result, tuple(done.events), tuple(positions[start:end])
+            )
             start = end
 
 

@@ -110,7 +110,9 @@ class Entry(Generic[S]):
         """What is decided on from here."""
         return Base(self.address, self.state, dict(self.subjects), self.seq)
 
-    def take(self, evolve: Evolve[S], decision: "AppendedDecision[S]", seqs: Sequence[int], *, is_complete: bool = False) -> None:
+    def take(
+        self, evolve: Evolve[S], decision: "AppendedDecision[S]", seqs: Sequence[int], *, is_complete: bool = False
+    ) -> None:
         """Enter what was decided on this state and appended.
 
         `is_complete`: no fact that the state is folded from can stand before these and be missing, so that all before

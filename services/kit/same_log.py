@@ -78,7 +78,7 @@ def with_mark(marks: Sequence[Mark], newest: Mark) -> tuple[Mark, ...]:
     return tuple(thinned)
 
 
-def difference(marks: Sequence[Mark], through: int, head: int, found: Mapping[int, Mark]) -> Difference | None:
+def compare_marks(marks: Sequence[Mark], through: int, head: int, found: Mapping[int, Mark]) -> Difference | None:
     """The difference between the log and the one that these marks are of; none: the marks show none.
 
     `through`: the position up to which the known one was read. `found`: what the log holds at the marks' positions.
@@ -94,7 +94,7 @@ def difference(marks: Sequence[Mark], through: int, head: int, found: Mapping[in
 async def difference(log: ComparedLog, through: int, marks: Sequence[Mark]) -> Difference | None:
     """Compare the log as it is now with the one that these marks are of."""
     head = await log.head()
-    return difference(marks, through, head, await log.marks(mark.seq for mark in marks))
+    return compare_marks(marks, through, head, await log.marks(mark.seq for mark in marks))
 
 
 class Trail:

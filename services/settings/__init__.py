@@ -26,7 +26,7 @@ __all__ = [
     "Http",
     "IndexSettings",
     "Limits",
-    "Loaded",
+    "LoadedSettings",
     "Logs",
     "LoopSettings",
     "MemoryLimits",

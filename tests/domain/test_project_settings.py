@@ -19,10 +19,10 @@ from services.domain.project_settings import (
     MOST_VERSIONS,
     OWN,
     ProjectSettings,
-    parse_settings,
     checked_values,
     evolve,
     own_values,
+    parse_settings,
     refused_by,
     with_own,
 )

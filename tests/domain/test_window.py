@@ -11,7 +11,6 @@ from services.domain.window import (
     Learned,
     Threshold,
     Window,
-    with_shortest_refused,
     cache_ttl,
     evolve,
     of_model,
@@ -19,6 +18,7 @@ from services.domain.window import (
     seconds,
     threshold,
     window,
+    with_shortest_refused,
 )
 
 LIMITS = Limits()
@@ -168,7 +168,9 @@ def test_what_was_refused_without_a_limit_bounds_a_window_that_nobody_knows() ->
     assert window(opened, refused, LIMITS) == Window(59_999, 0, "learned")
     assert window(step(), refused, LIMITS) == Window(200_000, 0, "harness")
     assert window(opened, refused, Limits(context_limits={"default": 90_000})) == Window(90_000, 0, "settings")
-    assert window(opened, with_shortest_refused(refused, name, 300_000), LIMITS) == window(opened, learned(opened), LIMITS)
+    assert window(opened, with_shortest_refused(refused, name, 300_000), LIMITS) == window(
+        opened, learned(opened), LIMITS
+    )
     assert with_shortest_refused(refused, name, 0) == learned(opened)
     told = evolve(refused, OverflowDetected(limit=50_000))
     assert window(opened, told, LIMITS) == Window(50_000, 0, "learned")

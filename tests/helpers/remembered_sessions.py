@@ -23,7 +23,7 @@ from services.historian.core.rules.summary import summarise
 from services.historian.core.summary import SummaryFact
 from services.memory.candidates import from_agent, from_call, from_person
 from services.memory.decide.admission import admit
-from services.memory.decide.asking import Origin, candidates_in_message, candidate_of
+from services.memory.decide.asking import Origin, candidate_of, candidates_in_message
 from services.memory.decide.candidate import Candidate
 from services.memory.keys import canonical
 from tests.helpers.memory_books import Desk

@@ -202,7 +202,9 @@ async def test_commands_that_wait_for_one_address_are_appended_as_one(bus: Bus) 
         writer = await Writer().open(stack, bus)
         names = [f"n{number}" for number in range(20)]
         handled = await writer.aggregate.handle_all(PROJECT, [writer.propose(name) for name in names])
-    assert [(number,) for number in range(1, 21)] == [one.positions for one in handled if isinstance(one, HandledCommand)]
+    assert [(number,) for number in range(1, 21)] == [
+        one.positions for one in handled if isinstance(one, HandledCommand)
+    ]
     assert [proposed(name) for name in names] == await facts(bus)
 
 

@@ -12,7 +12,7 @@ from schemas.subjects import Address
 from services.domain.record import Record
 from services.kit.bus import Appender, Bus, Conflict, LogReader
 from services.kit.bus.log import READ_BATCH
-from services.kit.cache import Entry, Sessions, AppendedDecision
+from services.kit.cache import AppendedDecision, Entry, Sessions
 from tests.helpers.broker_world import HARBOUR, facts, titles, wrapped
 from tests.helpers.waiting import PATIENCE
 

@@ -22,7 +22,9 @@ def within(listed: Sequence[Listed], bounds: CommitBounds, now: float) -> list[L
     return [one for one in listed if one[0] >= now - bounds.since_days * DAY]
 
 
-def commits_to_read(history: CommitHistory, listed: Sequence[Listed], bounds: CommitBounds, ends: Collection[str]) -> list[str]:
+def commits_to_read(
+    history: CommitHistory, listed: Sequence[Listed], bounds: CommitBounds, ends: Collection[str]
+) -> list[str]:
     """The commits to be read: not known, and among the newest that count; or known in part only.
 
     `listed` has children before their parents, and what is returned the other way round.

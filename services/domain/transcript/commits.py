@@ -55,7 +55,9 @@ def listed_hashes(call: Call) -> tuple[str, ...]:
 
 def message(call: Call) -> str:
     """The first line of the message of the commit that this call made."""
-    found = re.search(r"^\[[^\]\n]*?\b[0-9a-f]{7,40}\] (.+)$", call.output, re.MULTILINE) if made_commits(call) else None
+    found = (
+        re.search(r"^\[[^\]\n]*?\b[0-9a-f]{7,40}\] (.+)$", call.output, re.MULTILINE) if made_commits(call) else None
+    )
     return found[1].strip() if found else ""
 
 

@@ -17,7 +17,7 @@ from services.edges.client.adapter import ServedCall, as_sent
 from services.edges.client.agent import TidyAgent, newest_tag
 from services.edges.client.provider import Provider, Received, part_tokens
 from services.edges.client.recall import CallRecall, Recall
-from services.edges.client.texts import PromptTexts, texts_for_agent, texts_by_agent
+from services.edges.client.texts import PromptTexts, texts_by_agent, texts_for_agent
 from services.edges.client.transcript import Transcript
 from services.kit.bus import Unreachable
 

@@ -103,7 +103,7 @@ async def _look(here: Path) -> Finding:
 
 
 async def judge_vectors(settings: Settings) -> list[Finding]:
-    """Whether the model that makes vectors answers; no finding, where there is no broker: another check reports that."""
+    """Whether the model that makes vectors answers; no finding without a broker, which another check reports."""
     async with AsyncExitStack() as stack:
         try:
             bus = await admitted(settings, "doctor", settings.nats.user, PERSON, HARNESS, wait=PATIENCE)
@@ -113,7 +113,11 @@ async def judge_vectors(settings: Settings) -> list[Finding]:
         try:
             reply = await bus.request(ask(ProbeAsk.NAME), encode(ProbeAsk()), LOADING)
         except Unreachable as error:
-            return [doubtful("vectors", f"the embedder does not answer ({error}); {BY_WORDS}", "start the installation anew")]
+            return [
+                doubtful(
+                    "vectors", f"the embedder does not answer ({error}); {BY_WORDS}", "start the installation anew"
+                )
+            ]
         return [judge_probe(msgspec.json.decode(reply, type=Probed))]
 
 

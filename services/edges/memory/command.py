@@ -88,7 +88,9 @@ async def _import(bus: Bus, options: argparse.Namespace, project: str) -> int:
     done, failed = 0, 0
     for path in files(options.paths):
         text = path.read_text(encoding="utf-8", errors="replace")
-        items = memories_of_export(text) if options.restore else tuple(ExportedMemory("", one) for one in sentences(text))
+        items = (
+            memories_of_export(text) if options.restore else tuple(ExportedMemory("", one) for one in sentences(text))
+        )
         for item in items:
             answer = await send_as_person(bus, Address(project), _taken_in(item, is_export=options.restore))
             done, failed = done + answer.ok, failed + (not answer.ok)

@@ -114,7 +114,9 @@ def edit_in_words(one: Explained) -> str:
             return f"left out: all before message {one.ordinal}{stays}"
         case SetHead(slot=slot, text=text):
             what = HEADS.get(slot, f"slot {slot}")
-            return f"added at the head: {what}, {quantity(len(text.encode()), 'byte')}" if text else f"taken away: {what}"
+            return (
+                f"added at the head: {what}, {quantity(len(text.encode()), 'byte')}" if text else f"taken away: {what}"
+            )
         case PrefixText(text=text):
             return f'"{_line(text)}" is put before it: {where}'
         case AppendText(text=text):

@@ -31,7 +31,7 @@ from services.kit.bus.marks import marks
 from services.kit.bus.permission import refused_subject, sentence
 from services.kit.logs import logger
 from services.kit.retry import retrying
-from services.kit.same_log import Difference, Trail, difference
+from services.kit.same_log import Difference, Trail, compare_marks
 from services.kit.within import within
 
 RECONNECT_WAIT = 0.2
@@ -198,7 +198,7 @@ class Bus:
         now = await layout.log(self.js)
         if now.created != created:
             return Difference(through, 0, now.end)
-        return difference(known, through, now.end, await marks(self.client, (mark.seq for mark in known)))
+        return compare_marks(known, through, now.end, await marks(self.client, (mark.seq for mark in known)))
 
     async def _closed(self) -> None:
         self.lost.set()

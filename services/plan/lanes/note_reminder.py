@@ -12,7 +12,7 @@ from services.memory.remembered import Remembered
 from services.plan.lanes import hints
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.hints import NoteNews, NoteStatus
-from services.plan.lanes.turns import appended, backwards, unsent, was_sent, text_of_person
+from services.plan.lanes.turns import appended, backwards, text_of_person, unsent, was_sent
 from services.plan.session.lane_marks import LaneMark, mark_of
 from services.plan.session.state import Session
 

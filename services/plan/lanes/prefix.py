@@ -5,7 +5,7 @@ import re
 from schemas.plan import PrefixText, ReplaceOutput, ReplaceText
 from services.domain.texts.placeholders import TAG
 from services.plan.lanes.base import View
-from services.plan.lanes.temporal import text_with_marker, marker_for
+from services.plan.lanes.temporal import marker_for, text_with_marker
 
 SHOWS_TAGS = frozenset({"primary"})
 """The modes whose agent has the tool to drop by tag; tags that an agent cannot use only confuse it."""

@@ -10,7 +10,7 @@ import msgspec
 from schemas.events import OverflowDetected, StepOpened, ToolsetChanged, UsageSampled
 from services.domain.conversation import Conversation, precedes
 from services.domain.fold import Map
-from services.domain.window import Learned, Model, with_shortest_refused, prompt_tokens
+from services.domain.window import Learned, Model, prompt_tokens, with_shortest_refused
 from services.plan.session import calibration
 from services.plan.session.calibration import SYSTEM, Calibration
 

@@ -27,7 +27,9 @@ from services.responder.answers.base import LONG, Context, Question, remembered_
 MAX_TOKENS = 2500
 MAX_RULES = 600
 """Tokens of persons' rules and prohibitions."""
-RULES_HEADING = "What the user forbade or laid down, the newest first (carry each on under Instructions, word for word):"
+RULES_HEADING = (
+    "What the user forbade or laid down, the newest first (carry each on under Instructions, word for word):"
+)
 MOST_LISTS = 64
 MAX_LINE_CHARACTERS = 200
 HEADINGS = (

@@ -34,11 +34,11 @@ from services.responder.answers.earlier_prompt import (
 from services.responder.answers.facts import fact_of
 from services.responder.answers.prompt_outline import (
     PromptOutline,
-    with_title,
     outline,
     prompt_hints,
     prompt_searches,
     with_facts,
+    with_title,
 )
 from services.responder.answers.session_names import LONGEST_NAME, MOST_LIKE, session_meant
 from services.responder.answers.taken_back import Withholding, withholding

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from schemas.events import Event, TagAssigned
-from services.tagger.core.state import TaggedSession, identity, are_sent_together
+from services.tagger.core.state import TaggedSession, are_sent_together, identity
 
 MAX_NAMES_PER_EVENT = 2000
 """Names in one event; more are recorded in several."""

@@ -5,7 +5,7 @@ from hypothesis import given as given_any
 from hypothesis import strategies as st
 
 from schemas.events import CommitsAdvanced, CommitSeen
-from services.commit_indexer.core.decide import BATCH, advanced, batches, news, commits_to_read, within
+from services.commit_indexer.core.decide import BATCH, advanced, batches, commits_to_read, news, within
 from services.commit_indexer.core.state import CommitBounds, CommitHistory, evolve
 from tests.helpers.given import Given, given
 

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from services.edges.cli import main
-from services.edges.config import CHANGED, ELSEWHERE, RESTART, UNASKED, Page, render, printed_settings
+from services.edges.config import CHANGED, ELSEWHERE, RESTART, UNASKED, Page, printed_settings, render
 from services.edges.launcher.run import record
 from services.settings import load
 from services.settings.sources import ENTRIES

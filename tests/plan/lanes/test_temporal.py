@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from services.domain.conversation import Message
 from services.plan.lanes import View
-from services.plan.lanes.temporal import text_with_marker, marker, marker_for
+from services.plan.lanes.temporal import marker, marker_for, text_with_marker
 from tests.helpers.harness import LIMITS, Harness, attached, ran, replace, text_part
 
 

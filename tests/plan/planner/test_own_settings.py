@@ -35,7 +35,11 @@ class Setting(Harness):
         limits, known = self.limits, state.revisions.settings
         if known and self.coming is not None:
             limits = self.coming
-        coming = PendingSettings(self.coming, MemoryLimits(), Remembered()) if self.coming is not None and not known else None
+        coming = (
+            PendingSettings(self.coming, MemoryLimits(), Remembered())
+            if self.coming is not None and not known
+            else None
+        )
         return self._decided(self.seen(View(state, limits, learned=self.shared, coming=coming)))
 
     def sets(self, **values: object) -> None:

@@ -232,7 +232,9 @@ def test_any_agent_reads_the_notes_that_there_are_news_of_with_the_reason() -> N
 
 def test_a_person_reads_what_became_of_what_notes_wait_for() -> None:
     facts = known(*WAITING, *NEWS)
-    assert {"n1": "active", "n2": "ready", "n3": "parked"} == {one.id: one.status for one in notes_reply(facts, ASK).notes}
+    assert {"n1": "active", "n2": "ready", "n3": "parked"} == {
+        one.id: one.status for one in notes_reply(facts, ASK).notes
+    }
     for stage, name in {"active": "n1", "ready": "n2", "parked": "n3"}.items():
         assert [name] == [one.id for one in notes_reply(facts, replace(ASK, filter=stage)).notes]
     assert "a was looked at" == notes_reply(facts, replace(ASK, filter="ready")).notes[0].reason
