@@ -92,8 +92,8 @@ export function summaryPrompt({ brief, previous, context, earlier }: SummaryPart
 export type Notify = (notices: readonly string[]) => void;
 
 /**
- * Tells the person, once, that the harness compacts by itself now, and once that it need not any more. There is one for
- * a process, as there is one service: that it is away is no news in the next session or directory.
+ * Notifies the person, once, that the harness compacts by itself now, and once that it need not any more. One object
+ * serves a process, as there is one service: that it is away is no news in the next session or directory.
  */
 export class HandOver {
   /** Where the person was notified that the service is away, for the notice that it is back; unset while it runs. */
