@@ -1,4 +1,4 @@
-"""What every question has in common."""
+"""The base of all questions."""
 
 from typing import ClassVar
 

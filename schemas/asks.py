@@ -1,4 +1,4 @@
-"""What may be asked on `ask.<question>.<project>`, and the replies."""
+"""Questions on `ask.<question>.<project>`, and the replies."""
 
 from datetime import datetime
 from typing import ClassVar, Literal
@@ -218,7 +218,7 @@ class StatusAsk(Ask, frozen=True):
 
 
 class SessionStatus(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How near a session in memory is to its next rebase. Tokens are as its provider counts them."""
+    """The distance of a session in memory from its next rebase. Tokens are as its provider counts them."""
 
     project: str
     session: str
@@ -308,7 +308,7 @@ class ClientManifest(msgspec.Struct, frozen=True, omit_defaults=True):
     tools: tuple[Tool, ...] = ()
     lines: tuple[Line, ...] = ()
     system: dict[Mode, str] = {}
-    """What stands in the system prompt, by the session's mode; without one: nothing."""
+    """The text for the system prompt, by the session's mode; without one: nothing."""
     skip: tuple[str, ...] = ()
     """A system prompt that holds one of these is of the harness's own helper agents: leave those calls alone."""
     date: str = ""
@@ -425,7 +425,7 @@ class MemoryAsk(Ask, frozen=True):
 
 
 class MemorySource(msgspec.Struct, frozen=True):
-    """Where a memory was seen."""
+    """A place where a memory was seen."""
 
     actor: str
     session: str
@@ -434,7 +434,7 @@ class MemorySource(msgspec.Struct, frozen=True):
 
 
 class MemoryEntry(msgspec.Struct, frozen=True):
-    """A memory as it stands."""
+    """A memory in its present state."""
 
     id: str
     category: str
@@ -478,7 +478,7 @@ class NoteEntry(msgspec.Struct, frozen=True):
 
 
 class JunkRate(msgspec.Struct, frozen=True):
-    """How much of what came from one source was junk."""
+    """The share of junk in what came from one source."""
 
     source: str
     """Whose words it was: `person`, `agent`, `historian`, ..."""
@@ -586,7 +586,7 @@ class Hit(msgspec.Struct, frozen=True, omit_defaults=True):
     fragment: str = ""
     """Of its text, where it fits; of outputs the name with the names next to it there."""
     why: tuple[str, ...] = ()
-    """What fits: words of the query, something that stands in it word for word, or its meaning."""
+    """Why it fits: words of the query, something that it has word for word, or its meaning."""
     session: str = ""
     ordinal: int = 0
     """Of a message, and of its outputs, its place in its session; of a compartment the first one that it covers."""

@@ -50,7 +50,7 @@ def decode_envelope(data: bytes) -> Envelope:
 
 
 def decode_inbound(data: bytes) -> Inbound:
-    """What a harness said, if this release can read it. Half characters in it are replaced."""
+    """Decode a harness's message, if this release can read it. Unpaired surrogates in it are replaced."""
     try:
         inbound = _decoded(data)
     except _UNREADABLE as error:
@@ -133,7 +133,7 @@ def wrap(
     cause: str = "",
     data: bytes = b"",
 ) -> Envelope:
-    """An event in its envelope, ready to be appended; `data` is what `encode` makes of it, where that is at hand."""
+    """An event in its envelope, ready to be appended; `data`: the result of `encode`, where it is computed already."""
     return Envelope(
         id=id,
         type=event.TYPE,

@@ -9,7 +9,7 @@ from schemas.numbers import Amount, Count
 
 
 class Command(msgspec.Struct, frozen=True):
-    """What someone wants done. It is valid or refused as a whole."""
+    """A command. It is valid or refused as a whole."""
 
     TYPE: ClassVar[str]
 
@@ -246,7 +246,7 @@ class NoteUpdate(Command, frozen=True):
 
 
 class NoteReady(Command, frozen=True):
-    """What a note waits for has come."""
+    """The condition that a note waited for is met."""
 
     TYPE: ClassVar[str] = "note.ready"
 
@@ -257,7 +257,7 @@ class NoteReady(Command, frozen=True):
 
 
 class NotePark(Command, frozen=True):
-    """What a note waits for cannot be looked at."""
+    """The condition that a note waits for cannot be checked."""
 
     TYPE: ClassVar[str] = "note.park"
 
@@ -277,7 +277,7 @@ class NoteDismiss(Command, frozen=True):
 
 
 class PolicySet(Command, frozen=True):
-    """A person says what is done with candidates of one trust: `applied`, `held` or `refused`."""
+    """A person sets what is done with candidates of one trust: `applied`, `held` or `refused`."""
 
     TYPE: ClassVar[str] = "policy.set"
 
@@ -310,31 +310,30 @@ class ProjectSeparate(Command, frozen=True):
     """Empty: the name that came last."""
 
 
-class ProfileEnable(Command, frozen=True):
-    """A person has their profile collected and used from now on. It is about no project."""
-
-    TYPE: ClassVar[str] = "profile.enable"
+class ProfileCommand(Command, frozen=True):
+    """A decision of a person about their own profile. It belongs to no project."""
 
     directory: str
     """The current directory of the person: the e-mail address that git has there decides whose profile it is."""
 
 
-class ProfileDisable(Command, frozen=True):
+class ProfileEnable(ProfileCommand, frozen=True):
+    """A person has their profile collected and used from now on. It is about no project."""
+
+    TYPE: ClassVar[str] = "profile.enable"
+
+
+class ProfileDisable(ProfileCommand, frozen=True):
     """A person has their profile neither collected nor used from now on. It is about no project."""
 
     TYPE: ClassVar[str] = "profile.disable"
 
-    directory: str
-    """As in `profile.enable`."""
 
-
-class ProfileRetire(Command, frozen=True):
+class ProfileRetire(ProfileCommand, frozen=True):
     """A person has one trait of their profile neither collected nor used from now on. It is about no project."""
 
     TYPE: ClassVar[str] = "profile.retire"
 
-    directory: str
-    """As in `profile.enable`."""
     trait: str
     """Its id, or the beginning of it."""
 
@@ -377,28 +376,28 @@ class KeyFilePropose(Command, frozen=True):
     """Bytes."""
 
 
-class KeyFileAccept(Command, frozen=True):
+class KeyFileDecision(Command, frozen=True):
+    """A decision of a person about key files of a project."""
+
+    paths: list[str]
+
+
+class KeyFileAccept(KeyFileDecision, frozen=True):
     """A person accepts proposed files. They are at the head of prompts from the next rebase of each session on."""
 
     TYPE: ClassVar[str] = "keyfile.accept"
 
-    paths: list[str]
 
-
-class KeyFileDismiss(Command, frozen=True):
+class KeyFileDismiss(KeyFileDecision, frozen=True):
     """A person dismisses proposed files. They are proposed again when they were used twice as often."""
 
     TYPE: ClassVar[str] = "keyfile.dismiss"
 
-    paths: list[str]
 
-
-class KeyFileRemove(Command, frozen=True):
+class KeyFileRemove(KeyFileDecision, frozen=True):
     """A person removes files that were accepted; from then on they are as if they had been dismissed."""
 
     TYPE: ClassVar[str] = "keyfile.remove"
-
-    paths: list[str]
 
 
 class SpendReserve(Command, frozen=True):
@@ -414,7 +413,7 @@ class SpendReserve(Command, frozen=True):
 
 
 class SpendSettle(Command, frozen=True):
-    """What a reserved call cost in the end."""
+    """The final cost of a reserved call."""
 
     TYPE: ClassVar[str] = "spend.settle"
 

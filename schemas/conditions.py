@@ -1,4 +1,4 @@
-"""What a note may wait for: a closed union of conditions that a program can look at. None of them runs anything.
+"""Conditions that a note may wait for: a closed union that a program can check. None of them runs anything.
 
 A condition is JSON in a field of an event, as the edits of a plan are: events are flat.
 """
@@ -11,7 +11,7 @@ from schemas.envelope import Moment
 
 
 class _Condition(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind"):
-    """What all conditions are."""
+    """The base of all conditions."""
 
 
 class DateCondition(_Condition, frozen=True, tag="date"):
@@ -72,7 +72,7 @@ _conditions: msgspec.json.Decoder[Condition] = msgspec.json.Decoder(Condition)
 
 
 def encode_condition(condition: Condition | None) -> str:
-    """As an event has it; empty: there is none."""
+    """A condition in the form of an event; empty: there is none."""
     return msgspec.json.encode(condition).decode() if condition is not None else ""
 
 

@@ -12,7 +12,7 @@ ActorKind = Literal["harness", "agent", "person", "room"]
 
 
 class Actor(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Who wrote or decided it. In a fact the kind follows from the subject that its message came on."""
+    """The author of a fact or a command. In a fact the kind follows from the subject that its message came on."""
 
     kind: ActorKind
     id: str = ""

@@ -1,4 +1,4 @@
-"""What plugins ask about erasures when they connect, and the reply."""
+"""The question of plugins about erasures, asked when they connect, and the reply."""
 
 from datetime import datetime
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""What a harness may say on `in.*`: what it saw, in the order it saw it, under its own ids."""
+"""The messages of harnesses on `in.*`: reports of what they saw, in their order, under the harness's own ids."""
 
 from typing import ClassVar, Literal
 
@@ -56,7 +56,7 @@ class SessionSeen(Item, frozen=True, tag="session.seen"):
     vcs: str = ""
     """What keeps the project's versions: `git`, or nothing."""
     home: bool = False
-    """Whether the project is a home directory: what is said there is about everything."""
+    """Whether the project is a home directory: its sessions are about anything, not about one project."""
     formerly: str = ""
     """The name under which the same project was reported from here before; adapters of today say `former`."""
     former: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class SessionClosed(Item, frozen=True, tag="session.closed"):
 
 
 class Attachment(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A picture or a document beside words. What is in it stays with the harness."""
+    """A picture or a document in a message. Its content stays with the harness."""
 
     mime: str = ""
     filename: str = ""
@@ -106,7 +106,7 @@ class PartSeen(Item, frozen=True, tag="part.seen"):
     output: str = ""
     """What the tool answered, or its error text."""
     attachments: tuple[Attachment, ...] = ()
-    """What a tool answered beside its words."""
+    """What a tool returned in addition to its text."""
     status: ToolStatus = ""
     mime: str = ""
     filename: str = ""
@@ -119,11 +119,11 @@ class PartSeen(Item, frozen=True, tag="part.seen"):
     ephemeral: bool = False
     """Made by the harness for one call only, under a new id each time: left alone."""
     text_ref: str = ""
-    """sha256 of a text kept in the bucket of inbound bodies; `text` is then empty. The same for the two below."""
+    """sha256 of a text in the bucket of inbound bodies; `text` is then empty. The same for the two below."""
     input_ref: str = ""
     output_ref: str = ""
     exit_code: Count | None = None
-    """What a command ended with, where the harness tells."""
+    """A command's exit code, where the harness reports it."""
     began: Moment | None = None
     ended: Moment | None = None
     child: str = ""
@@ -166,7 +166,7 @@ class SessionReverted(Item, frozen=True, tag="session.reverted"):
 
 
 class UsageSeen(Item, frozen=True, tag="usage.seen"):
-    """What the provider counted for one answer, in tokens. `input` excludes what the cache served or stored."""
+    """The provider's count for one answer, in tokens. `input` excludes what the cache served or stored."""
 
     message: str
     input: Count
@@ -238,7 +238,7 @@ class DocumentSeen(Item, frozen=True, tag="document.seen"):
     """sha256 of its bytes in hex; empty: it is gone."""
     text: str = ""
     text_ref: str = ""
-    """sha256 of a text kept in the bucket of inbound bodies; `text` is then empty."""
+    """sha256 of a text that is stored in the bucket of inbound bodies; `text` is then empty."""
 
 
 class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -261,16 +261,16 @@ class StepSeen(Item, frozen=True, tag="step.seen"):
 
     step: str
     previous: str = ""
-    """The step before, if this one is told as a difference to it."""
+    """The step before, if this one is reported as a difference to it."""
     after: str = ""
-    """The last message that both have in common; empty: the list is told from its start."""
+    """The last message that both have in common; empty: the list is reported from its start."""
     messages: tuple[Listed, ...] = ()
     count: Count = 0
     """How many messages the whole list has: the check that both sides mean the same list."""
     served: Count = -1
     """The plan's revision that the call before was made with; -1: not known."""
     sent: str = ""
-    """Where the list is told from its start: the last message of what the call before began with as well."""
+    """Where the list is reported from its start: the last message that the call before began with as well."""
     agent: str = ""
     mode: Mode = "primary"
     provider: str = ""

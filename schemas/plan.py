@@ -122,7 +122,7 @@ class PartContent(msgspec.Struct, frozen=True):
 
 
 class PartEnd(msgspec.Struct, frozen=True):
-    """What is appended to a part's text."""
+    """The end of a part's text, where something is appended."""
 
     part: str
 

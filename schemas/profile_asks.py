@@ -1,4 +1,4 @@
-"""What a person asks about their profile, and the reply."""
+"""The question of a person about their profile, and the reply."""
 
 from typing import ClassVar, Literal
 

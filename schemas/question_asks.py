@@ -1,4 +1,4 @@
-"""What a harness asks that answers the questions of rooms, and the reply."""
+"""The question of a harness that answers models' questions of the rooms, and the reply."""
 
 from datetime import datetime
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""What a room knows of its own health, for whoever looks after an installation."""
+"""A room's report on its own health, for whoever looks after an installation."""
 
 from typing import ClassVar
 

@@ -13,8 +13,8 @@ WHOLE_PROJECT = "_"
 PERSON = "person"
 """The last token of a person's command: the broker lets nobody but the user `person` publish on such a subject."""
 MAX_ID_BYTES = 256
-KEPT = 8192
-"""Spellings kept in memory: the same few ids are written again and again."""
+CACHED_IDS = 8192
+"""Encoded ids in the cache: the same few ids are encoded again and again."""
 
 _ESCAPE = re.compile(r"=([0-9A-F]{2})")
 
@@ -23,7 +23,7 @@ class BadSubject(ValueError):
     """A subject or an id that cannot be part of the language."""
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHED_IDS)
 def token(identifier: str) -> str:
     """The subject token of any id: letters, digits, `-` and `_` stay, other bytes become `=XX`, nothing becomes `_`."""
     if not identifier:
@@ -62,13 +62,13 @@ def _utf8(identifier: str) -> bytes:
         raise BadSubject(f"the id {identifier[:40]!r} is not Unicode text; leave out its lone surrogates") from error
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHED_IDS)
 def _log_prefix(project: str, session: str) -> str:
     return f"log.{shard(project)}.{token(project)}.{token(session)}"
 
 
 class Address(msgspec.Struct, frozen=True):
-    """Whose log a fact belongs to."""
+    """The project and the session whose log a fact belongs to."""
 
     project: str
     session: str = ""

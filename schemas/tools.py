@@ -1,4 +1,4 @@
-"""What an agent or a person may call in a harness: tools, their actions, and slash commands."""
+"""Tools with their actions, and slash commands: what an agent or a person may call in a harness."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
@@ -18,7 +18,7 @@ that they know are sent `wish` for it."""
 
 
 class Target(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where one action of a tool goes."""
+    """The command or question to which one action of a tool is sent."""
 
     verb: Verb
     subject: str

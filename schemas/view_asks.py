@@ -192,7 +192,7 @@ class AliasesAsk(Ask, frozen=True):
 
 
 class AliasChange(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What became of one name of a project."""
+    """A change of one name of a project."""
 
     seq: int
     """The fact's position in the log."""
@@ -221,7 +221,7 @@ class ProjectsAsk(Ask, frozen=True):
 
 
 class ProjectSummary(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was reported under one name of a project."""
+    """A summary of what was reported under one name of a project."""
 
     project: str
     sessions: int = 0

@@ -61,9 +61,9 @@ from services.dreamer.core.same_fact import fact_of
 from services.dreamer.core.task import FileCommit, Scene
 from services.dreamer.core.tasks import archive_stale, maintain_docs, verify
 from services.dreamer.core.wording import content_of, is_close, words_lost_or_new
-from services.edges.memory.exchange import restored
+from services.edges.memory.exchange import memories_of_export
 from services.historian.core.rules.summary import summarise
-from services.historian.core.rules.work import counted
+from services.historian.core.rules.work import test_counts
 from services.memory.book import Book
 from services.memory.candidates import from_agent, from_person
 from services.memory.classes import CLASSES, placed_by_class
@@ -225,7 +225,7 @@ def _looked_for(text: str) -> object:
 
 
 READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
-    "an export of memories": ((), restored),
+    "an export of memories": ((), memories_of_export),
     "a candidate at the gate": (
         (
             "memory/gate/candidate.py",
@@ -305,7 +305,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
         ("historian/core/rules/work.py", "domain/tools/shell.py"),
         lambda text: (
             short_command(text),
-            counted(text),
+            test_counts(text),
             categories_of(text),
             is_checking(text),
             shown_file(f"cat {text}"),
@@ -327,7 +327,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     "secrets": (("domain/secrets/__init__.py", "domain/secrets/patterns.py"), mask),
     "an error of a provider": (
         ("tagger/core/overflow.py", "tagger/core/signature.py"),
-        lambda text: (overflow.read(text), is_refused(text)),
+        lambda text: (overflow.read_overflow(text), is_refused(text)),
     ),
     "a call": (
         ("domain/tools/request.py",),

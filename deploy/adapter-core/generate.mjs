@@ -33,7 +33,7 @@ function definitions() {
   return all;
 }
 
-/** A reference with a default beside it would become a type of its own, with a number behind its name. */
+/** A reference with a default next to it would become a separate type, with a number at the end of its name. */
 const withoutDefaults = (key, value) => (key === "default" ? undefined : value);
 
 async function generated() {

@@ -1,4 +1,4 @@
-"""What every event is: a flat value with a wire name, a version, and the way up from older versions."""
+"""The base of all events: a flat value with a wire name, a version, and upcasts from older versions."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar

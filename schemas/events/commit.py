@@ -9,7 +9,7 @@ from schemas.events.base import Event, LogOnly
 class CommitSeen(Event, frozen=True):
     """A commit is part of the project's history. Secrets are masked; what is long is cut.
 
-    It is known by the project and its id: told again, it replaces what was told of it before.
+    It is identified by the project and its id: a later report of the same commit replaces the earlier one.
     """
 
     TYPE: ClassVar[str] = "commit.seen"

@@ -13,7 +13,7 @@ class CommitsAdvanced(Event, frozen=True):
     source: str
     """The root of the checkout, or the address of the remote, without its password."""
     head: str
-    """The commit up to which all is told: a later reading goes on from there."""
+    """The newest commit that is recorded: a later reading starts after it."""
     count: int
     """How many commits of the project count now."""
     removed: list[str] = []

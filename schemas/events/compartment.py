@@ -36,18 +36,18 @@ class CompartmentSealed(Event, frozen=True):
     names: list[str] = []
     """Files, identifiers, commits and errors of the span, the most telling first.
 
-    One that is at home in a file stands behind it and `#`.
+    One that is defined in a file follows the file and `#`.
     """
     began: datetime | None = None
     ended: datetime | None = None
     tokens: int = 0
-    """Estimated tokens of the messages it stands for."""
+    """Estimated tokens of the messages that it replaces."""
     source: str = "rules"
     """Who wrote it: `rules`, or `provider/model`."""
     fingerprint: str = ""
     """Of the messages as they were read."""
     copied: int = 0
-    """Where the log tells of the compartment that it is a copy of, in the session's origin; 0: it is none."""
+    """For a copy: the log position of the original compartment, in the session's origin; 0: it is no copy."""
 
 
 class CompartmentRescored(Event, frozen=True):

@@ -1,4 +1,4 @@
-"""Facts about what is told an agent of what is known, with a person's message."""
+"""Facts about hints: what an agent is given of the project's knowledge, with a person's message."""
 
 from typing import ClassVar
 
@@ -6,7 +6,7 @@ from schemas.events.base import Event
 
 
 class HintDecided(Event, frozen=True):
-    """What was looked for when a person's message came, and whether anything of it is told. Decided once."""
+    """The search for a person's message, and whether the agent gets any result of it. Decided once."""
 
     TYPE: ClassVar[str] = "hint.decided"
 

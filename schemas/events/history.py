@@ -78,7 +78,7 @@ class HistoryAdvanced(Event, frozen=True):
     last: int
     done: bool = True
     """Whether this was the run's last part. A run that makes no new generation may leave the end of its range to the
-    next one: `left` tells how much."""
+    next one: `left` is how much."""
     ended: str = ""
     """Why this part ended there: end, budget, partial (the rest is one topic with what follows), or scored."""
     tokens_in: int = 0

@@ -6,7 +6,7 @@ from schemas.events.base import Event
 
 
 class LimitLearned(Event, frozen=True):
-    """A refusal told how much a model takes, and nobody knew of a limit as small as this."""
+    """A refusal named how much a model takes, and no limit as small as this was known."""
 
     TYPE: ClassVar[str] = "limit.learned"
 
@@ -17,7 +17,7 @@ class LimitLearned(Event, frozen=True):
     in_project: str = ""
     """The project and ..."""
     in_session: str = ""
-    """... the session that it was told in."""
+    """... and the session in which it was refused."""
 
 
 class LimitWithdrawn(Event, frozen=True):
@@ -28,7 +28,7 @@ class LimitWithdrawn(Event, frozen=True):
     provider: str
     model: str
     limit: int
-    """Tokens that had been told."""
+    """Tokens of the limit that was learned."""
     accepted: int
     """Tokens of the prompt that was answered."""
     in_project: str = ""

@@ -54,7 +54,7 @@ class MemoryProposed(Event, frozen=True):
 
 
 class MemoryJudged(Event, frozen=True):
-    """What became of a candidate, and why. It stands beside the fact that it led to, in one decision."""
+    """The judgement of a candidate, with its reasons. It is written together with the fact that it led to."""
 
     TYPE: ClassVar[str] = "memory.judged"
 
@@ -136,7 +136,7 @@ class MemoryMerged(Event, frozen=True):
 
 
 class MemoryReinforced(Event, frozen=True):
-    """The same was seen again, in this session or in another."""
+    """A memory was seen again, in this session or in another."""
 
     TYPE: ClassVar[str] = "memory.reinforced"
 

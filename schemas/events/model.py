@@ -6,7 +6,7 @@ from schemas.events.base import Event
 
 
 class ModelChanged(Event, frozen=True):
-    """From this step on another model answers, or the same one under other limits."""
+    """Another model answers from this step on, or the same one under other limits."""
 
     TYPE: ClassVar[str] = "model.changed"
 

@@ -35,7 +35,7 @@ class NoteUpdated(Event, frozen=True):
 
 
 class NoteReadied(Event, frozen=True):
-    """What a note waited for has come. Each session of the project gets one notice, at its person's next message."""
+    """The condition of a note is met. Each session of the project gets one notice, at its person's next message."""
 
     TYPE: ClassVar[str] = "note.readied"
 
@@ -45,7 +45,7 @@ class NoteReadied(Event, frozen=True):
 
 
 class NoteParked(Event, frozen=True):
-    """What a note waits for cannot be looked at. Each session of the project gets one notice of it."""
+    """The condition of a note cannot be checked. Each session of the project gets one notice of it."""
 
     TYPE: ClassVar[str] = "note.parked"
 

@@ -14,9 +14,9 @@ class OverflowDetected(Event, frozen=True):
     text: str = ""
     """The provider's words, cut to 240 characters."""
     limit: int = 0
-    """Tokens that the model takes, as the provider said; 0: it did not."""
+    """Tokens that the model takes, by the provider's message; 0: it names none."""
     used: int = 0
-    """Tokens that the prompt had, as the provider said; 0: it did not."""
+    """Tokens that the prompt had, by the provider's message; 0: it names none."""
     provider: str = ""
     """Who refused, and ..."""
     model: str = ""

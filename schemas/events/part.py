@@ -32,7 +32,7 @@ class PartRecorded(Event, frozen=True):
     tokens: int = 0
     """Estimate of what the part costs in a prompt, attachments included."""
     attachments: str = ""
-    """What a tool answered beside its words, as JSON: a list of attachments as the inbox has them."""
+    """What a tool returned in addition to its text, as JSON: a list of attachments as in the inbox."""
     attachment_tokens: int = 0
     """What they cost of `tokens`."""
     digest: str = ""

@@ -24,7 +24,7 @@ class PlanExtended(Event, frozen=True):
     tokens_after: int = 0
     """The same as they are served."""
     held: list[str] = []
-    """Causes of a rebase that was not made, and waits: signed thinking stands behind what it would change.
+    """Causes of a rebase that was not made, and waits: signed thinking follows what it would change.
 
     `overflow` and `flush` do not wait on: nothing could be done about them.
     """
@@ -75,7 +75,7 @@ class PlanRebased(Event, frozen=True):
     used: int = 0
     """Tokens of the prompt in that sample."""
     window: int = 0
-    """Tokens that the model takes in, less what is kept free for its answer."""
+    """Tokens of the model's window, without those that are reserved for its answer."""
     window_source: str = ""
     """Who knows that: the harness, a refusal, a longer prompt that was answered, the settings, or nobody (default)."""
     threshold: float = 0.0

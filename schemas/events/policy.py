@@ -9,7 +9,7 @@ ACTIONS = ("applied", "held", "refused")
 
 
 class PolicyChanged(Event, frozen=True):
-    """From now on candidates of this trust are applied, held for review, or refused."""
+    """From now on candidates of this trust are applied, wait for review, or are refused."""
 
     TYPE: ClassVar[str] = "policy.changed"
 

@@ -22,7 +22,7 @@ class SpendReserved(Event, frozen=True):
 
 
 class SpendSettled(Event, frozen=True):
-    """What a reserved call really cost; the rest of its reservation is free again."""
+    """The final cost of a reserved call; the rest of its reservation is free again."""
 
     TYPE: ClassVar[str] = "spend.settled"
 

@@ -13,7 +13,7 @@ class StepOpened(Event, frozen=True):
     step: str
     previous: str = ""
     aligned: bool = True
-    """Whether both sides mean the same list; if not, the harness is asked to tell the whole of it."""
+    """Whether both sides mean the same list; if not, the harness is asked to send the whole of it."""
     kept: int = 0
     """The ordinal of the last message that was sent at the step before, too, unchanged in order."""
     last: int = 0

@@ -17,7 +17,7 @@ class ToolRan(Event, frozen=True):
     status: str = "completed"
     """completed or error."""
     exit_code: int | None = None
-    """What a command ended with, where the harness tells."""
+    """A command's exit code, where the harness reports it."""
     duration_ms: int = 0
     child: str = ""
     """The session that it started: a sub-agent."""

@@ -6,7 +6,7 @@ from schemas.events.base import Event, LogOnly
 
 
 class ToolsetChanged(Event, frozen=True):
-    """From here on a model is offered these tools."""
+    """Another set of tools is offered to the model from here on."""
 
     TYPE: ClassVar[str] = "toolset.changed"
 

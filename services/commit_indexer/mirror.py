@@ -1,4 +1,4 @@
-"""A mirror of a remote: its history without its files, kept beside the views, and made anew whenever it is in doubt."""
+"""A mirror of a remote: its history without its files, stored next to the views, and made anew when in doubt."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""How it is told which parts of sessions name commits: each part once, in the order of its session."""
+"""Records which parts of sessions name commits: each part once, in the order of its session."""
 
 from collections import deque
 from collections.abc import Sequence

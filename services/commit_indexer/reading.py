@@ -1,4 +1,4 @@
-"""How a project's repositories are looked at: what is new is told, what no branch has any more is taken back."""
+"""Reads a project's repositories: records new commits, and takes back those that no branch has any more."""
 
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
@@ -22,7 +22,7 @@ from services.kit.project_name import is_repository_of
 from services.kit.room import Kit
 
 GUARD = "commit"
-"""Every commit that someone else has told makes a decision stale: none is told twice."""
+"""Every commit that another process records makes a decision stale, so that none is recorded twice."""
 
 
 class Unread(Exception):
@@ -45,7 +45,7 @@ class RepositoryReading:
         self._mirrors: dict[RepositorySource, Mirror] = {}
 
     async def look(self, source: RepositorySource, others: Collection[RepositorySource]) -> None:
-        """Tell what is new in a repository. Raises `Unread`.
+        """Record what is new in a repository. Raises `Unread`.
 
         `others`: repositories of the same project. A commit that one of them has counts still.
         """
@@ -91,7 +91,7 @@ class RepositoryReading:
     async def _unknown(
         self, repository: Repository, source: RepositorySource, history: CommitHistory, shape: Shape
     ) -> AsyncIterator[list[CommitSeen]]:
-        """What is not told of this repository, from the oldest on."""
+        """Commits of this repository that are not recorded yet, from the oldest on."""
         bounds = self._bounds
         heads = {head.sha for head in history.heads.values() if head.bounds == bounds}
         before = self._shapes.get(source)
@@ -101,7 +101,7 @@ class RepositoryReading:
         listed = await repository.listed(shape.head, known, bounds.max_commits)
         if not known:
             listed = decide.within(listed, bounds, datetime.now(UTC).timestamp())
-        async for commits in repository.read(decide.wanted(history, listed, bounds, shape.ends), shape.ends):
+        async for commits in repository.read(decide.commits_to_read(history, listed, bounds, shape.ends), shape.ends):
             yield commits
 
     async def _lost(

@@ -17,13 +17,13 @@ from services.kit.git_environment import environment
 LARGE = 1024 * 1024
 """Bytes of a commit from which on only its beginning is read: nobody writes so much."""
 NO_SUCH_NAME = 1
-"""What git ends with where a name stands for nothing, and it was told not to say so."""
+"""git's exit code for a name that does not resolve, where `--quiet` suppresses the message."""
 MISSES = 3
 """Commits of a batch whose files cannot be read, after which those of the others are not looked for one by one."""
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """What may change of a repository."""
+    """The shape of a repository: what may change between two looks."""
 
     head: str
     """Empty: nothing was committed yet."""
@@ -80,7 +80,7 @@ class Repository:
         return gone
 
     async def read(self, shas: Sequence[str], ends: Collection[str]) -> AsyncIterator[list[CommitSeen]]:
-        """These commits, piece by piece, as they are told."""
+        """These commits, in pieces of the size in which they are recorded."""
         for batch in batches(shas, await self.sizes(shas)):
             found = await self._commits(batch)
             files = await self._files([one.sha for one in found if one.sha not in ends])
@@ -95,7 +95,7 @@ class Repository:
             return [read_commit(shas[0], error.output[:LARGE].partition(b"\n")[2])]
 
     async def _files(self, shas: Sequence[str]) -> dict[str, list[str]]:
-        """The paths that each of these changed, without those of which that cannot be told."""
+        """The paths that each of these changed; a commit whose paths git cannot name is left out."""
         found: dict[str, list[str]] = {}
         waiting, misses = [list(shas)], 0
         while waiting and misses < MISSES:

@@ -17,7 +17,7 @@ import msgspec
 from services.console.core.exchange import OUT_OF_MEMORY, Outcome, SqlQuery, too_large
 from services.console.core.pages import RowTooLarge, pages
 from services.console.core.values import ColumnShape, shape
-from services.kit.duck import BadQuery, Connection, DuckError, Selected, open_to_read, selected
+from services.kit.duck import BadQuery, Connection, DuckError, SelectedRows, open_to_read, select
 from services.kit.views_copy import TABLE
 
 MIB = 1024 * 1024
@@ -32,7 +32,7 @@ NICE = 10
 
 
 class WrittenPages(NamedTuple):
-    """What was written of the rows."""
+    """The pages of rows that were written."""
 
     sizes: tuple[int, ...]
     is_whole: bool
@@ -46,7 +46,7 @@ def answer(query: SqlQuery, sink: BinaryIO, bound: Callable[[], None]) -> Outcom
         as_of, at = _of_the_copy(db)
         outcome = Outcome(as_of=as_of, at=at)
         bound()
-        found = selected(db, query.sql)
+        found = select(db, query.sql)
         written = _write(query, found, sink)
     except (BadQuery, RowTooLarge) as error:
         reason = str(error)
@@ -75,7 +75,7 @@ def _of_the_copy(db: Connection) -> tuple[int, datetime]:
     return int(as_of), at.replace(tzinfo=UTC)
 
 
-def _write(query: SqlQuery, found: Selected, sink: BinaryIO) -> WrittenPages:
+def _write(query: SqlQuery, found: SelectedRows, sink: BinaryIO) -> WrittenPages:
     shapes = [shape(kind) for kind in found.kinds]
     expressions = [_expression(*one) for one in enumerate(zip(found.kinds, shapes, strict=True), 1)]
     names = len(msgspec.json.encode(found.columns))

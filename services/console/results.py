@@ -28,7 +28,7 @@ class Results:
         """By name, the one that was asked for last at the end."""
 
     def __len__(self) -> int:
-        """How many may be asked for. It changes nothing: the thread that serves a room's health asks it, too."""
+        """The number of results that may be asked for. It changes nothing: the thread for a room's health asks, too."""
         now = time.monotonic()
         return sum(now - asked <= SECONDS for asked, _ in tuple(self._results.values()))
 

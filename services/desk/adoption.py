@@ -1,4 +1,4 @@
-"""What happens to the memory of a project that had another name before: it goes on under the name that it has now.
+"""Moves the memory of a project that had another name before to the name that it has now.
 
 The facts of the former book are copied into the book of today, each decision with its own time, sender and cause, so
 that a reader of that book needs to know of no other. Then the former book is closed by a fact that names this one:
@@ -25,7 +25,7 @@ from services.kit.command_queue import QueuedCommand
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 from services.memory.book import NOUNS, Book
-from services.memory.decide.adopting import adopted, given_back
+from services.memory.decide.adopting import adopted_fact, given_back
 from services.memory.state import ADOPTED
 
 AT_ONCE = 200
@@ -51,7 +51,7 @@ class Adoption:
         self._names = names
 
     async def all_known(self) -> None:
-        """What became of names while nobody could do what follows of it."""
+        """Do what follows from changes of names that happened while nobody could do it."""
         async for record in self._kit.reader.after(0, f"log.*.*._.{ProjectMerged.TYPE}"):
             if isinstance(record.event, ProjectMerged):
                 await self._names.claim(record.envelope, record.event)
@@ -110,7 +110,7 @@ class Adoption:
             )  # fmt: skip
 
     async def _restore(self, added: Envelope, former: Address, project: Address, own: Book) -> None:
-        """What was archived because the two were separated holds again, since they are one again."""
+        """Restore what was archived because the two were separated, since they are one again."""
         archived = [
             record.event.memory
             async for record in self._kit.reader.after(0, project.log(MemoryArchived.TYPE))
@@ -185,7 +185,7 @@ def _again(former: Address, own: Book, one: Former, removed: int) -> QueuedComma
     """A decision of the former book as one of this book: once, however often it is decisions."""
 
     async def decide(draft: Draft[Book]) -> None:
-        draft.record(*(again for event in one.events if (again := adopted(event, own)) is not None))
+        draft.record(*(again for event in one.events if (again := adopted_fact(event, own)) is not None))
 
     return QueuedCommand(
         decide,

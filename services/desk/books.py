@@ -1,14 +1,14 @@
 """The memory books of all projects: who changes them, and from which session."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
 from schemas.commands import Answer, Command, CommandMessage, MemoryExpire
 from schemas.envelope import Actor
+from schemas.events import StepOpened
 from schemas.subjects import Address
-from services.desk.activity import Activity
 from services.desk.adoption import Adoption
 from services.desk.core.commands import decide_on_book, rule_of
 from services.desk.core.trust import trust_of
@@ -24,15 +24,40 @@ from services.domain.draft import Draft
 from services.domain.guards import WRITTEN
 from services.domain.project_settings import with_own
 from services.kit.aggregate import Aggregate
+from services.kit.bus import LogReader
 from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 from services.memory.book import NOUNS, Book, evolve
 from services.memory.decide.context import BookContext, Refusal, session_of
+from services.memory.decide.expiring import Span, dormant_spans
 from services.memory.rendering import profile_of
 
 
-class _Moved(Exception):
+class Activity:
+    """The spans in which projects rested, as far as they have ended. It reads on from where it has read."""
+
+    def __init__(self, reader: LogReader, grace: timedelta) -> None:
+        self._reader = reader
+        self._grace = grace
+        self._read: dict[str, tuple[int, datetime | None, tuple[Span, ...]]] = {}
+        """Project -> the position up to which it was read, its last work there, and the spans before."""
+
+    async def rests(self, project: str) -> Sequence[Span]:
+        """The spans without work that have ended, each behind its days of grace."""
+        seq, last, spans = self._read.get(project, (0, None, ()))
+        whole_project = Address(project).log_prefix.rpartition(".")[0]
+        async for record in self._reader.after(seq, f"{whole_project}.*.{StepOpened.TYPE}"):
+            at, seq = record.envelope.at, record.envelope.seq
+            if record.problem:
+                continue
+            spans = (*spans, *dormant_spans((at,), self._grace, last))
+            last = at if last is None else max(last, at)
+        self._read[project] = seq, last, spans
+        return spans
+
+
+class _RenamedProject(Exception):
     """The memory goes on under another name of the project."""
 
     def __init__(self, project: str) -> None:
@@ -84,18 +109,18 @@ class Books:
 
         def judge(book: Book) -> Decision:
             if book.moved_to:
-                raise _Moved(book.moved_to)
+                raise _RenamedProject(book.moved_to)
             return decide_on_book(book, command, context)
 
         try:
             return await decided(self._books, self._kit.reader, Address(project), message, judge)
-        except _Moved as moved:
+        except _RenamedProject as moved:
             return await self._decided(moved.project, message, command, context)
 
     async def take_in(
         self, project: str, decide: Callable[[Book, BookContext], Decision], *, cause: str, at: datetime, session: str
     ) -> None:
-        """Decide what the desk has found itself, once for each `cause`. Where no memory is kept nothing is decided."""
+        """Decide what the desk has found itself, once for each `cause`. Without a memory nothing is decided."""
         if not await self.remembers(project):
             return
         head = await self._first_heads.of(Address(project, session))

@@ -1,4 +1,4 @@
-"""How the desk decides a command: on the newest state, once however often the command comes."""
+"""Decides a command on the newest state, once however often the command comes."""
 
 from collections.abc import Callable
 from typing import TypeVar

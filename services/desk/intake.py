@@ -40,7 +40,7 @@ from services.kit.room import Kit
 from services.memory.book import Book
 from services.memory.candidates import from_agent, from_call, from_person
 from services.memory.decide.admission import admit
-from services.memory.decide.asking import Origin, asked, candidate_of
+from services.memory.decide.asking import Origin, candidate_of, candidates_in_message
 from services.memory.decide.candidate import Candidate
 from services.memory.decide.context import BookContext
 from services.memory.decide.retrieving import retrieval_id, retrieved, shown_by
@@ -68,7 +68,7 @@ MOST_JUDGED = 10_000
 NEAR = 1000
 """Positions before a compaction in which its summary is looked for first."""
 _TAKEN_IN = (b'"kind":"text"', SEARCH_TOOL.encode())
-"""What stands in a part that may have to be taken in."""
+"""Signs of a part that may have to be taken in."""
 
 
 class MemoryIntake:
@@ -161,7 +161,7 @@ class MemoryIntake:
         trust = "person_by_harness" if is_typed else "agent"
         source = words_of(trust) if is_typed or not is_user else "harness"
         origin = await self._origin(address, kin, part.message, trust, source)
-        candidates = [*asked(text, origin)] if is_user else []
+        candidates = [*candidates_in_message(text, origin)] if is_user else []
         candidates += [candidate_of(one, origin) for one in found]
         await self._admit(address, envelope, candidates)
 

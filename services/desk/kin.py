@@ -1,4 +1,4 @@
-"""Where a session comes from: the one whose agent started it, and those of which it is a copy."""
+"""The origin of a session: the one whose agent started it, and those of which it is a copy."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ DEEPEST = 10
 
 
 class Kin(msgspec.Struct, frozen=True):
-    """What is known of a session's origin."""
+    """The origin of a session."""
 
     is_subagent: bool
     root: str

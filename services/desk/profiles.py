@@ -46,7 +46,7 @@ class ProfileDesk:
         return await decided(self._profiles, self._kit.reader, GLOBAL, message, judge)
 
     async def _context(self, address: Address, trust: str, command: Command) -> ProfileContext:
-        """Whose profile a person means, the service reads itself; what was observed belongs to a session's owner."""
+        """The context of a command: the service finds the person; an observation belongs to a session's owner."""
         if isinstance(command, ProfileObserve):
             family = await copied_from(self._kit.reader, Address(address.project, command.session))
             return ProfileContext(trust, project=address.project, root=family[-1] if family else "")
@@ -72,7 +72,7 @@ class ProfileDesk:
         )  # fmt: skip
 
     async def _person(self, directory: str) -> str:
-        """Who works in a directory; empty: nobody is known."""
+        """The person who works in a directory; empty: nobody is known."""
         try:
             return await person_at(directory, self._kit.settings)
         except NoPerson as error:

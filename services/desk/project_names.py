@@ -33,7 +33,7 @@ class ProjectNames:
         self._aliases = Aggregate(kit, sessions, guard=NOUN, catches_up=True)
 
     async def now(self) -> Aliases:
-        """Where all names lead, as the log has it."""
+        """The names of all projects, as the log has them."""
         return await self._aliases.newest(GLOBAL)
 
     async def claim(self, envelope: Envelope, event: ProjectClaimed | ProjectMerged) -> None:

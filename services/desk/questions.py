@@ -39,7 +39,7 @@ class QuestionDesk:
 
     @property
     def waiting(self) -> int:
-        """How many harnesses wait for a question."""
+        """The number of harnesses that wait for a question."""
         return len(self._watch)
 
     async def open(self) -> None:

@@ -1,4 +1,4 @@
-"""What falls due by the clock: once in every slot the book of each project is brought up to time.
+"""The desk's schedule: once in every slot the book of each project is brought up to date.
 
 Each desk asks. The command's id is over the project and the slot, so that it is one command however many desks ask, and
 what is due is decided on the book: a second one finds nothing left.

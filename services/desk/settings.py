@@ -35,7 +35,7 @@ class OwnSettings:
         self._projects = Aggregate(kit, sessions, guard=NOUN, catches_up=True)
 
     async def of(self, project: str) -> Mapping[str, object]:
-        """What a project has set, under whichever name it is asked for."""
+        """A project's own settings, under whichever name it is asked for."""
         return await self._known.of(project)
 
     async def handle(self, address: Address, message: CommandMessage, command: Command) -> Answer:

@@ -1,1 +1,1 @@
-"""What every room understands alike: pure functions and values over the language, without a clock or the world."""
+"""The common rules of all rooms: pure functions and values over the language, without a clock or I/O."""

@@ -1,4 +1,4 @@
-"""Which project each name leads to: one aggregate of the installation, apart from those of projects. Pure."""
+"""The names of projects: one aggregate of the installation, apart from those of projects. Pure."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -19,7 +19,7 @@ replace = msgspec.structs.replace
 
 
 class Alias(msgspec.Struct, frozen=True):
-    """Where a name leads."""
+    """An alias: a name and the project that it leads to."""
 
     leads_to: str
     how: str
@@ -58,7 +58,7 @@ class Aliases(msgspec.Struct, frozen=True):
         return next(reversed(self.led.get(project, ())), "")
 
     def title(self, project: str) -> str:
-        """What a person has called a project, as last given; empty: nothing."""
+        """The title that a person has given a project last; empty: none."""
         given = (name for name in reversed(self.led.get(project, ())) if self.leads[name].how == "given")
         return next(given, "")
 

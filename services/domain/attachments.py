@@ -1,4 +1,4 @@
-"""Pictures and documents beside the words of a prompt: what one is, what it costs, what it is called.
+"""Pictures and documents in a prompt: what one is, what it costs, what it is called.
 
 What a picture is and what it costs is decided here alone; its size in pixels is read from its first bytes.
 """
@@ -21,13 +21,13 @@ MOST_OF_PICTURE = 4500
 UNKNOWN_PICTURE = 1200
 """Tokens of a picture that is somewhere else, or that nobody can read."""
 ENOUGH = 256 * 1024
-"""Characters of base64 in which the size is told."""
+"""Characters of base64 in which the size of a picture is found."""
 LONGEST_SIDE = 1_000_000
 """Pixels: what says that it is longer is no picture."""
 NO_SIZE = (0, 0)
 
 DRAWN = (b"<", b"P")
-"""How pictures begin that tell their size in words: no provider takes those, and words can be endless."""
+"""Beginnings of pictures that state their size as text: no provider takes those, and that text can be endless."""
 DOCUMENT_BYTES_PER_TOKEN = 20
 """A page of a PDF takes about 50 kB, and as text and as a picture about 2,500 tokens."""
 LEAST_OF_DOCUMENT = 1500
@@ -96,7 +96,7 @@ def encoded(url: str) -> str:
 
 
 def attachment(url: str, mime: str, filename: str = "") -> Attachment:
-    """What is told of a file, by its address, which may hold it itself."""
+    """A file's description, from its address, which may contain the file itself."""
     body = _decoded(url)
     width, height = pixels(url) if is_picture(mime) else (0, 0)
     return Attachment(
@@ -119,7 +119,7 @@ def attachment_tokens(one: Attachment) -> int:
 def file_tokens(url: str, mime: str = "") -> int:
     """Estimated tokens of a file that is a part of its own. An address that does not hold it is read as words.
 
-    Where its type is not told, a data url says it.
+    Where its type is not given, it is read from a data url.
     """
     mime = mime or url.partition(",")[0].removeprefix("data:").partition(";")[0]
     if is_picture(mime):
@@ -128,7 +128,7 @@ def file_tokens(url: str, mime: str = "") -> int:
     return _document_tokens(mime, len(body) * 3 // 4) if body else tokens(len(url.encode()))
 
 
-def described(one: Attachment) -> str:
+def attachment_in_words(one: Attachment) -> str:
     """What it is, in a few words: `shot.png, image/png, 1280 x 800 pixels, 153 kB`."""
     size = f"{one.width} x {one.height} pixels" if one.width and one.height else ""
     return ", ".join(filter(None, (short_name(one.filename), one.mime or "file", size, _weight(one.bytes))))
@@ -140,7 +140,7 @@ def short_name(filename: str) -> str:
 
 
 def file_name(url: str, filename: str = "") -> str:
-    """What a file is called, or what stands last in its address, unless that holds the file itself."""
+    """A file's name, or the end of its address, unless that contains the file itself."""
     return short_name(filename or ("" if url.startswith("data:") else url))
 
 

@@ -36,7 +36,7 @@ ANYBODY = ("person", "agent", "historian", "dreamer", "searcher", "desk", "")
 
 
 class AddressKind(Enum):
-    """What the subject of a command has to name."""
+    """The form of a command's subject: what it has to name."""
 
     ANY = "any"
     """A session or a project, as the sender likes."""
@@ -76,7 +76,7 @@ class CommandRule(Generic[S, C, X]):
 
     @property
     def senders(self) -> str:
-        """Who alone may send it, in words."""
+        """The only senders that may send it, in words."""
         names = {frozenset(HARNESSES): "harnesses", frozenset(ROOMS): "rooms", frozenset(("dreamer",)): "the dreamer"}
         return names.get(self.sent_by, "people")
 

@@ -1,4 +1,4 @@
-"""The compartments of a session as its facts tell them: which are in force, and which are being made."""
+"""The compartments of a session, folded from its events: which are in force, and which are being made."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -42,7 +42,7 @@ class CompartmentHistory(msgspec.Struct, frozen=True):
     scores: Map[str, int] = Map()
     """Compartment -> another importance than it was sealed with. One that is sealed anew has none."""
     positions: Map[str, int] = Map()
-    """Compartment -> where the log tells of it, or of what it is a copy of."""
+    """Compartment -> the log position of its event, or of the event of the one that it is a copy of."""
     outdated: Map[str, None] = Map()
     """Compartments, in force or in the making, of which messages were deleted since: they quote what is gone."""
     cut: Map[str, None] = Map()
@@ -61,7 +61,7 @@ class CompartmentHistory(msgspec.Struct, frozen=True):
 def evolve(
     history: CompartmentHistory, event: Event, seq: int, conversation: Conversation = NOTHING_SAID
 ) -> CompartmentHistory:
-    """`seq`: where the log tells of the event; `conversation`: the conversation, with the places of its messages."""
+    """`seq`: the event's position in the log; `conversation`: the conversation, with the places of its messages."""
     match event:
         case CompartmentSealed(compartment=name):
             anew = replace(
@@ -124,7 +124,7 @@ def _without(history: CompartmentHistory, names: frozenset[str], places: Sequenc
 def _trimmed(history: CompartmentHistory) -> CompartmentHistory:
     """Without the newest compartments that lost their ends: what is left of their messages is served as it is again.
 
-    One that stands in front of another that is whole stays until it is made anew.
+    One that precedes another that is whole stays until it is made anew.
     """
     length = len(history.sealed)
     while length and history.sealed[length - 1].compartment in history.cut:

@@ -84,7 +84,7 @@ def _object(text: str) -> Mapping[str, object]:
 
 
 def fault_of(condition: Condition) -> str:
-    """What is wrong about a condition beyond its types, as a sentence; empty: nothing is."""
+    """A fault of a condition beyond its types, as a sentence; empty: there is none."""
     texts = [one for one in msgspec.structs.astuple(condition) if isinstance(one, str)]
     if any(not one.isprintable() for one in texts):
         return "a text of the condition has control characters"
@@ -162,7 +162,7 @@ def _of_text(text: str, what: str) -> Iterator[str]:
 
 
 def words_of(condition: Condition) -> str:
-    """How a condition reads."""
+    """A condition in words."""
     match condition:
         case DateCondition(at=at):
             return f"it is {at:%Y-%m-%d %H:%M %Z}".rstrip()

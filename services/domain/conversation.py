@@ -1,4 +1,4 @@
-"""A session's messages and parts as its facts tell them: who says what in which order, and under which number."""
+"""A session's messages and parts, folded from its events: authors, order, and tag numbers."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -23,7 +23,7 @@ from services.domain.tokens import tokens
 replace = msgspec.structs.replace
 
 HEAD_CHARACTERS = 400
-"""How much of a text is kept in memory: enough for a preview."""
+"""Characters of a text that stay in memory: enough for a preview."""
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -103,7 +103,7 @@ class Conversation(msgspec.Struct, frozen=True):
 
 
 def precedes(conversation: Conversation, one: str, other: str) -> bool:
-    """Whether a message stands before another. One that has no place yet is an answer that just came."""
+    """Whether a message precedes another. One that has no place yet is an answer that just came."""
     first, second = conversation.messages.get(one), conversation.messages.get(other)
     if first is None or not first.ordinal:
         return False
@@ -111,7 +111,7 @@ def precedes(conversation: Conversation, one: str, other: str) -> bool:
 
 
 def output_tokens(part: PartRecorded) -> int:
-    """Estimated tokens of what a tool answered: its words and what stands beside them. Its arguments do not count."""
+    """Estimated tokens of what a tool returned: its text and its attachments. Its arguments do not count."""
     return tokens(part.bytes) + part.attachment_tokens
 
 

@@ -1,4 +1,4 @@
-"""What a copy of a session has in common with its origin: the same messages and parts under other ids."""
+"""The parts that a copy of a session shares with its origin: the same messages and parts under other ids."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What the desk decides on a command, and what holds at the moment that it comes, beside the log."""
+"""What the desk decides on a command, and the circumstances of the command that are not in the log."""
 
 from datetime import UTC, datetime
 
@@ -19,7 +19,7 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 class CommandContext(msgspec.Struct, frozen=True):
-    """Who sends a command, when, and the limits that are set."""
+    """The context of a command: its sender, its time, and the limits that are set."""
 
     actor: Actor = Actor("room")
     trust: str = ""

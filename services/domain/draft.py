@@ -12,7 +12,7 @@ Wrap = Callable[[int, Event], Envelope]
 
 
 class Draft(Generic[S]):
-    """What a decision starts from and what it has recorded so far.
+    """A draft of a decision: the state that it starts from, and what it has recorded so far.
 
     `wrap` makes the envelope of an event before it is in the log: its position is not known yet.
     """

@@ -1,4 +1,4 @@
-"""What edits do to messages, and what a provider would refuse. Used to check a plan, and by the reference client."""
+"""Applies edits to messages, and finds what a provider would refuse. For checking plans, and the reference client."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,7 +53,7 @@ class ServedPart(msgspec.Struct, frozen=True):
     output: str = ""
     signed: bool = False
     attachments: tuple[Attachment, ...] | msgspec.UnsetType = msgspec.UNSET
-    """What stands beside the output; unset where there is nothing."""
+    """Attachments of the output; unset where there are none."""
 
 
 class ServedMessage(msgspec.Struct, frozen=True):

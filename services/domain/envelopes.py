@@ -1,4 +1,4 @@
-"""How a decision becomes envelopes: ids over what was decided and where, so that no attempt counts twice."""
+"""Makes envelopes of a decision: ids over what was decided and where, so that no attempt counts twice."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

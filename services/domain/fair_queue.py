@@ -1,4 +1,4 @@
-"""Who is answered next where more is asked than can be answered: the oldest that is still of use, by turns of clients.
+"""A fair queue for more requests than can be answered: the oldest that is still of use, in turns of clients.
 
 What comes too late for its asker is not worth the work: with first come, first served, and without a look at the
 deadline, an overloaded service answers everybody a little too late, and nobody in time.
@@ -39,14 +39,14 @@ class Waiter(Generic[T]):
 
 
 class Dropped(NamedTuple, Generic[T]):
-    """What is not answered."""
+    """A request that is not answered."""
 
     waiter: Waiter[T]
     reason: Reason
 
 
 class FairQueue(Generic[T]):
-    """What waits, at most `most`. The caller brings the clock: seconds, of any origin.
+    """A queue of at most `most` requests. The caller brings the clock: seconds, of any origin.
 
     Clients take turns, each with its oldest question first, so that one who asks a lot delays only itself.
     """

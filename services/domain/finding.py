@@ -13,8 +13,8 @@ MAX_ECHO = 40
 """Characters of a wrong word that are repeated."""
 
 
-class Unnamed(LookupError):
-    """Nothing is named by this, or more than one thing; as the end of a sentence, with what would be right."""
+class NotNamed(LookupError):
+    """A name matches nothing, or more than one thing; the message ends a sentence, with what would be right."""
 
 
 def echo(word: str) -> str:
@@ -23,19 +23,19 @@ def echo(word: str) -> str:
 
 
 def find(known: Mapping[str, T], name: str, one: str, many: str, *, of: str = "this project") -> T:
-    """What has this id; `one` and `many` are the words for it, and `of` whose it is. Raises `Unnamed`."""
+    """The value with this id; `one` and `many` are the words for it, and `of` whose it is. Raises `NotNamed`."""
     if not name:
-        raise Unnamed(f"no {one} is named: give its id")
+        raise NotNamed(f"no {one} is named: give its id")
     exact = known.get(name)
     if exact is not None:
         return exact
     names = sorted(other for other in known if other.startswith(name)) if len(name) >= SHORTEST else []
     if not names:
-        raise Unnamed(
+        raise NotNamed(
             f"{of} has no {one} {echo(name)}; list its {many}, and name one by its id or the first {SHORTEST} "
             "characters of it or more"
         )
     if len(names) > 1:
         more = ", ..." if len(names) > MOST_NAMED else ""
-        raise Unnamed(f"{echo(name)} could be any of {', '.join(names[:MOST_NAMED])}{more}; write more of the id")
+        raise NotNamed(f"{echo(name)} could be any of {', '.join(names[:MOST_NAMED])}{more}; write more of the id")
     return known[names[0]]

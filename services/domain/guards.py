@@ -1,4 +1,4 @@
-"""What an append expects of the log, so that no decision is written that was made on less than there is by now.
+"""Guards of an append: its expectations of the log, so that no decision is written that was made on less.
 
 An event that is appended can carry one expectation: a subject, or a filter that ends with `.*` or `.>`, and the
 position of the newest event that it matched when the decision was made; 0: there was none.
@@ -12,11 +12,11 @@ from schemas.subjects import Address
 ALL = ">"
 """The guard of a state that is folded from several nouns: nothing at all was written to its address since."""
 WRITTEN = ""
-"""The guard of a state in which each noun stands for itself: nothing of the nouns that a decision writes was."""
+"""The guard of a state in which nouns are independent: nothing of the nouns that a decision writes was."""
 
 
 class Expectation(NamedTuple):
-    """Where a subject, or all that a filter matches, must still be when an event is stored."""
+    """An expectation: the position of a subject, or of all that a filter matches, when an event is stored."""
 
     filter: str
     seq: int
@@ -41,7 +41,7 @@ def expected(
 
 
 def placed(subjects: Sequence[str], expected: Mapping[str, int]) -> list[Expectation | None]:
-    """What each of these events carries: a filter stands at the first that it matches, or else at a free one.
+    """The expectation of each event: a filter belongs to the first that it matches, or else to a free one.
 
     Behind that it would not hold: the broker does not count what an append has written itself.
     """

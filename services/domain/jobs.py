@@ -55,7 +55,7 @@ class JobFailed(msgspec.Struct, frozen=True):
 
 
 class Abandoned(msgspec.Struct, frozen=True):
-    """The job was given up, and what holds is what held before it."""
+    """The job was given up, and its earlier result stays in force."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""How often sessions work with files, and what was decided about those that were proposed as key files."""
+"""Sessions' use of files, and decisions about those that were proposed as key files."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -18,7 +18,7 @@ NEVER = 0
 
 
 class FileUse(msgspec.Struct, frozen=True):
-    """How often agents of primary sessions have worked with a file."""
+    """The use of a file by agents of primary sessions."""
 
     reads: int = 0
     edits: int = 0
@@ -48,7 +48,7 @@ class KeyFiles(msgspec.Struct, frozen=True):
     known: Map[str, KeyFile] = Map()
 
     def of(self, status: Status) -> tuple[KeyFile, ...]:
-        """Those of a status, in the order of their paths."""
+        """The key files of a status, in the order of their paths."""
         return tuple(one for _, one in sorted(self.known.items()) if one.status == status)
 
     def is_open(self, path: str, use: FileUse) -> bool:

@@ -11,14 +11,14 @@ ENGLISH = "en"
 NO_LANGUAGE = "zxx"
 """Numbers, names and markup."""
 ENOUGH = 80
-"""Characters that tell a language."""
+"""Characters by which a language is recognised."""
 WINDOW = 200
 """Characters that are judged at once: one paragraph in another language is enough to say no."""
 _WINDOW = re.compile(rf"\S[\s\S]{{0,{WINDOW - 1}}}\S*+")
 
 
 class Identifier(Protocol):
-    """What knows languages by their code."""
+    """The library's classifier of a text's language."""
 
     def classify(self, text: str) -> tuple[str, float]: ...
 

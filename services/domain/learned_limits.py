@@ -1,4 +1,4 @@
-"""What all sessions have learned of models' limits: one aggregate of the installation, beside those of projects."""
+"""Limits of models that all sessions have learned: one aggregate of the installation, belonging to no project."""
 
 import msgspec
 

@@ -17,7 +17,7 @@ from services.domain.retention import Context
 
 
 class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a cached token costs, where one that no cache knows costs 1."""
+    """Prices of cached tokens, relative to one that is not cached."""
 
     read: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.1
     """What a token costs that is read from the cache."""
@@ -54,7 +54,7 @@ class Limits(msgspec.Struct, frozen=True):
     context_limits: Mapping[str, int] = {}
     """Per model, its context window in tokens, where a person knows better than the harness."""
     output_reserves: Mapping[str, int] = {}
-    """Per model, tokens kept free for an answer; without, the model's output limit, at most a quarter of the window."""
+    """Per model, tokens reserved for an answer; without, the model's output limit, at most a quarter of the window."""
     clear_reasoning_age: Annotated[int, Meta(ge=10, extra={"project": "higher"})] = 50
     """Tags behind the newest one from which on a message's reasoning is left out at a rebase."""
     auto_drop_tool_age: Annotated[int, Meta(ge=0)] = 0
@@ -119,7 +119,7 @@ class History(msgspec.Struct, frozen=True):
 
 
 class MemoryLimits(msgspec.Struct, frozen=True):
-    """What is remembered of a project, for all its sessions, and how much of it they get."""
+    """Limits of a project's memory, for all its sessions, and how much of it they get."""
 
     enabled: Annotated[bool, Meta(extra={"project": "off", "own": "off"})] = True
     """Whether anything is remembered and used. Without, nothing is written, and nothing that was is lost."""
@@ -142,7 +142,7 @@ class MemoryLimits(msgspec.Struct, frozen=True):
 
 
 class Commits(msgspec.Struct, frozen=True):
-    """Which commits of a project's repository are known, so that they can be searched and linked.
+    """Limits of a project's commits that are recorded, so that they can be searched and linked.
 
     `remotes` is a JSON object: a project and the address of its repository, such as
     `{"git-1f3a...": "https://git.example.org/team/app.git"}`. The name of a project is in the view `projects`.
@@ -154,7 +154,7 @@ class Commits(msgspec.Struct, frozen=True):
     """Whether the repository that a harness works in is read where it lies on this machine. A team's service, to which
     harnesses on other machines report, reads `remotes` only."""
     remotes: Mapping[str, str] = {}
-    """Per project, an address of which a mirror without files is kept: `https:`, `ssh:`, `git:`, `file:` or
+    """Per project, the address of a remote that is mirrored without its files: `https:`, `ssh:`, `git:`, `file:` or
     `user@host:path`."""
     since_days: Annotated[int, Meta(ge=0)] = 365
     """How old commits may be where a repository is read for the first time; 0: any age. Later on all new ones are."""

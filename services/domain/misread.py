@@ -19,7 +19,7 @@ _EXPECTED = "Expected `"
 
 
 def misread(error: Exception) -> str:
-    """What is wrong with a message, as the end of a sentence. `error`: what was raised while it was read.
+    """A fault of a message, as the end of a sentence. `error`: what was raised while it was read.
 
     >>> misread(msgspec.ValidationError("Expected `int`, got `str` - at `$.limit`"))
     '`limit` must be a whole number, and is a text'

@@ -1,10 +1,10 @@
-"""What may become of a message that a room took: a closed set. Its facts, if any, are in the log by then."""
+"""Outcomes of a message that a room took: a closed set. Its facts, if any, are in the log by then."""
 
 import msgspec
 
 
 class Done(msgspec.Struct, frozen=True):
-    """It is dealt with: acknowledge it."""
+    """The message is done: acknowledge it."""
 
 
 class Later(msgspec.Struct, frozen=True):
@@ -14,7 +14,7 @@ class Later(msgspec.Struct, frozen=True):
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """It can never be done: keep it as a dead letter, with the reason."""
+    """The message can never be done: store it as a dead letter, with the reason."""
 
     reason: str
 

@@ -1,4 +1,4 @@
-"""What a project sets for itself: which settings those are, what they take, and what holds with them. No clock, no I/O.
+"""A project's own settings: which there are, their values, and how they are applied. No clock, no I/O.
 
 A repository is somebody else's text, so the list is short and nothing on it reaches beyond the project: no address, no
 key, no budget, no path outside. Which settings are on it is declared where each is defined (`own`, in
@@ -48,7 +48,7 @@ class OwnSetting(NamedTuple):
 
     @property
     def takes(self) -> str:
-        """What may be given, in words."""
+        """The possible values, in words."""
         if get_origin(self.kind) is Literal:
             return f"one of {', '.join(get_args(self.kind))}"
         return "true or false" if self.kind is bool else f"a list of at most {MOST_PATHS} paths"
@@ -68,14 +68,14 @@ OWN: Mapping[str, OwnSetting] = dict(_own_settings())
 
 
 class Version(NamedTuple):
-    """What a project had set from a position of the log on."""
+    """A version of a project's own settings, from a position of the log on."""
 
     seq: int
     settings: Mapping[str, object]
 
 
 class ProjectSettings(msgspec.Struct, frozen=True):
-    """What a project has set for itself, now and before."""
+    """A project's own settings, now and before."""
 
     versions: tuple[Version, ...] = ()
     files: KeyFiles = KeyFiles()
@@ -108,14 +108,14 @@ def evolve(state: ProjectSettings, event: Event, envelope: Envelope) -> ProjectS
 
 
 def settings_of(event: SettingsApplied) -> Mapping[str, object]:
-    """What applies to a project from a fact on, as far as it can be used: its settings, and what was accepted."""
-    settings, _ = checked(event.settings)
+    """The settings that apply to a project from a fact on, as far as they can be used, with accepted key files."""
+    settings, _ = parse_settings(event.settings)
     accepted = tuple(dict.fromkeys(path for path in event.key_files if is_path(path)))
     return {**settings, ACCEPTED: accepted} if accepted else settings
 
 
 def set_in(settings: Mapping[str, object]) -> Mapping[str, object]:
-    """What a project sets, of all that applies to it."""
+    """The settings that a project sets itself, of all that apply to it."""
     return {name: value for name, value in settings.items() if name in OWN}
 
 
@@ -133,7 +133,7 @@ def is_path(path: str) -> bool:
         return False
 
 
-def checked(text: str) -> tuple[Mapping[str, object], Sequence[str]]:
+def parse_settings(text: str) -> tuple[Mapping[str, object], Sequence[str]]:
     """The settings in a JSON object, and a sentence for everything in it that cannot be used."""
     if len(text.encode(errors="replace")) > MOST_BYTES:
         return {}, [f"the settings of a project take at most {MOST_BYTES} bytes: name fewer files"]
@@ -163,7 +163,7 @@ def checked_values(given: Mapping[str, object]) -> tuple[Mapping[str, object], S
 
 
 def refused_by(settings: Mapping[str, object], installation: Mapping[str, object]) -> Iterator[str]:
-    """What of these an installation does not let a project do, with a remedy."""
+    """Refusals: settings that an installation does not let a project change, with a remedy."""
     for name, value in settings.items():
         if OWN[name].own == "off" and value and not installation[name]:
             yield (

@@ -1,4 +1,4 @@
-"""Which tags are protected: the newest ones of the conversation as it is now. The one rule, for all who ask.
+"""Protected tags: the newest ones of the conversation as it is now. The one rule, for all who ask.
 
 What is protected stays, whoever asks to drop it, until newer tags have come. Where room is short, a prompt keeps no
 more of it than it is to keep of its newest messages; where the model would refuse the prompt, nothing is protected.
@@ -36,5 +36,5 @@ def protected(conversation: Conversation, count: int, *, behind: int = 0) -> fro
 
 
 def protected_sentence(tags: str, count: int) -> str:
-    """What an agent is told of tags that it has asked to drop and that are protected: this rule, in one sentence."""
+    """The answer to an agent that has asked to drop tags that are protected: this rule, in one sentence."""
     return f"Queued, and kept while among the newest {count} and there is room for it: {tags}."

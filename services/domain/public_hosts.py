@@ -1,4 +1,4 @@
-"""Which web addresses lead to the public internet: by their form, and by the IP addresses that their names have."""
+"""Recognises web addresses of the public internet: by their form, and by the IP addresses of their names."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _check_address(subject: str, envelope: Envelope) -> None:
 
 
 def _check_values(envelope: Envelope, event: Event) -> None:
-    """What types alone do not say: numbers and moments that no table can hold, and JSON within a text."""
+    """Check what types alone do not: numbers and moments that no table can store, and JSON within a text."""
     values = _values_of(type(event))
     if values.numbers:
         try:

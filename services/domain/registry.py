@@ -16,7 +16,7 @@ def registered(package: ModuleType, kind: type[T]) -> tuple[T, ...]:
 
 
 def names_by_place(package: ModuleType, kind: type[T]) -> dict[str, T]:
-    """The same by the name of the module that defines each; of a value that several modules hold, the first has it."""
+    """Values by the name of the module that defines each; of a value in several modules, the first one."""
     found: dict[int, tuple[str, T]] = {}
     for one in iter_modules(package.__path__):
         for value in vars(import_module(f"{package.__name__}.{one.name}")).values():

@@ -1,7 +1,7 @@
-"""How much of a session a prompt keeps when it is made smaller: compressed history, readings, and the newest messages.
+"""How much a prompt retains when it is made smaller: compressed history, readings, and the newest messages.
 
-What is kept is read again by every call and written anew by every rebase, while what is left out may have to be looked
-at again. What decides is what is kept, far before how much: of what agents edit long after they were shown it, most
+What stays is read again by every call and written anew by every rebase, while what is left out may have to be looked
+at again. What stays matters far more than how much: of what agents edit long after they have read it, most
 stands in readings of the task at hand whose file was not changed since. All numbers are from recorded sessions (see
 decision 31).
 """
@@ -34,14 +34,14 @@ IDLE: Mapping[Kind, int] = {"fresh": 60_000, "worked": 12_000, "written": 8_000,
 READINGS, READINGS_SHARE = 50_000, 0.35
 """Tokens of all readings at most, and their share at most of what a window has beyond ..."""
 SMALL = 33_000
-"""... so many: in a smaller one all that is kept is soon in the way of what comes."""
+"""... as many tokens as these: in a smaller window, all that stays is soon in the way of what comes."""
 REQUEST, REQUEST_SHARE = 2_000, 0.03
 """Tokens of a person's words that began the task at hand, up to which they stay as they are, and their share at most of
 the usable window."""
 
 
 class Retention(msgspec.Struct, frozen=True):
-    """What stays, in tokens."""
+    """Tokens that stay."""
 
     history: int
     """Compressed history: at most."""

@@ -1,4 +1,4 @@
-"""Who sends a message: by the subject that it came on, which the broker lets nobody else publish on.
+"""The sender of a message: known by its subject, which the broker lets nobody else publish on.
 
 What a body says of its sender is recorded as claimed. A harness speaks for whoever works with it, and nobody sees
 whether what it says of them is so.
@@ -7,6 +7,8 @@ whether what it says of them is so.
 from schemas.envelope import Actor
 from schemas.subjects import PERSON, Address, BadSubject
 
+SUBAGENT = "subagent"
+"""The mode of a session that another agent has started."""
 PEOPLE = frozenset({"person", "person_by_harness"})
 """Trusts of a person's own words: sent by themselves, or reported by a harness that vouches that they typed them."""
 
@@ -35,17 +37,25 @@ def reported(claimed: Actor) -> Actor:
     return Actor("harness", claimed.id, claimed=claimed.kind)
 
 
+def is_of_subagent(parent: str, mode: str) -> bool:
+    """Whether another agent has started a session: then that agent wrote its messages of the role `user`.
+
+    `parent`: the session that started it; `mode`: the mode that a step reports. A harness may report only one of them.
+    """
+    return bool(parent) or mode == SUBAGENT
+
+
 def name_of(actor: Actor) -> str:
-    """What a sender is called where one name must do."""
+    """The one name of a sender."""
     name = actor.id or actor.claimed or actor.kind
     return f"{name}, by {actor.kind}" if actor.claimed else name
 
 
 def words_of(trust: str) -> str:
-    """Whose words a memory of this trust has, in words."""
+    """The author of a memory of this trust, in words."""
     return {"person_by_harness": "person, by harness"}.get(trust, trust)
 
 
 def kind_of(actor: Actor) -> str:
-    """What kind of sender it was, in words."""
+    """The kind of a sender, in words."""
     return f"{actor.claimed}, by {actor.kind}" if actor.claimed else actor.kind

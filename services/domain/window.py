@@ -1,4 +1,4 @@
-"""How much a model takes, and from where on room is made: one answer for everyone who asks, with its source."""
+"""The window of a model, and from where on room is made: one answer for all rooms, with its source."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -20,7 +20,7 @@ Model = tuple[str, str]
 MIN_CONTEXT, MAX_CONTEXT = 1_024, 10_000_000
 """No context window is smaller or larger."""
 MAX_RESERVE_PERCENT = 25
-"""Of the context: the most that is kept free for an answer, unless a person sets more ..."""
+"""Share of the context: the most that is reserved for an answer, unless a person sets more ..."""
 MAX_SET_RESERVE_PERCENT = 50
 """... and the most that a person can set."""
 MIN_PERCENT, MAX_PERCENT = 20.0, 90.0
@@ -37,21 +37,21 @@ replace = msgspec.structs.replace
 
 
 class Learned(msgspec.Struct, frozen=True):
-    """The limits that providers told when they refused a prompt: those of one model say nothing of another."""
+    """Limits that providers named when they refused a prompt: a limit of one model says nothing about another."""
 
     limits: Map[Model, int] = Map()
-    """Tokens: the least that was told."""
+    """Tokens: the smallest limit that was named."""
     accepted: Map[Model, int] = Map()
     """Tokens of the longest prompt that it has answered."""
     refused: Map[Model, int] = Map()
     """Tokens of the shortest prompt, as presumed, that it has refused without a limit."""
     model: Model | None = None
-    """The model in work; none: it was not said yet."""
+    """The model in use; none: it is not known yet."""
     shared: Map[Model, int] = Map()
     """What all sessions have learned. No fold puts it here: whoever decides does, with `with_shared`."""
 
     def with_shared(self, shared: Learned) -> Learned:
-        """The same with what all sessions have learned."""
+        """The limits together with those that all sessions have learned."""
         return replace(self, shared=shared.limits)
 
 
@@ -76,7 +76,7 @@ def evolve(learned: Learned, event: Event) -> Learned:
             return learned
 
 
-def bounded(learned: Learned, model: Model, refused: int) -> Learned:
+def with_shortest_refused(learned: Learned, model: Model, refused: int) -> Learned:
     """With the tokens, as presumed, of the shortest prompt that a model has refused without a limit; 0: there is none.
 
     How long a prompt was that went out only the responder knows, which has planned it.
@@ -104,19 +104,19 @@ def _answered(learned: Learned, model: Model | None, used: int) -> Learned:
 
 
 def prompt_tokens(usage: UsageSampled) -> int:
-    """What went in: new, read from the cache, and written to it. 0 where no prompt can have had that."""
+    """The tokens of a call's input: new, read from the cache, and written to it. 0 where no prompt can have that."""
     counts = (usage.input, usage.cache_read, usage.cache_write)
     return sum(counts) if min(counts) >= 0 and sum(counts) <= MAX_CONTEXT else 0
 
 
 class Window(msgspec.Struct, frozen=True):
-    """What a model takes, in tokens."""
+    """The window of a model, in tokens."""
 
     context: int
     reserve: int
-    """Kept free for the answer."""
+    """Tokens that are reserved for the answer."""
     source: Source
-    """Who said how large the context is."""
+    """Where the size of the context is known from."""
 
     @property
     def usable(self) -> int:
@@ -133,7 +133,7 @@ class Window(msgspec.Struct, frozen=True):
 
 
 def window(step: StepOpened, learned: Learned, limits: Limits) -> Window:
-    """What a person has set holds before what the harness says; a smaller limit that the provider told, before both.
+    """The window of a step: a person's setting goes before the harness's report, a refusal's smaller limit before both.
 
     A limit that the model has answered a longer prompt than is wrong, unless a person has set it. Where nobody knows a
     limit, what was refused without a word of it was beyond it.
@@ -151,7 +151,7 @@ def window(step: StepOpened, learned: Learned, limits: Limits) -> Window:
 
 
 def _refused(step: StepOpened, learned: Learned, source: Source) -> int:
-    """What the provider told this session; what it told another one, only where nobody knows better. 0: nothing.
+    """The limit that a refusal named in this session; another session's, only where nothing better is known. 0: none.
 
     The other one may work under another contract: a person, or a longer prompt that was answered here, knows better.
     """
@@ -185,7 +185,7 @@ def _reserve(step: StepOpened, context: int, limits: Limits) -> int:
 
 
 class Threshold(msgspec.Struct, frozen=True):
-    """From where on room is made, in percent of the usable window."""
+    """The threshold from which on room is made, in percent of the usable window."""
 
     percent: float
     force: float

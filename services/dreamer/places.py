@@ -1,4 +1,4 @@
-"""Where the files of a project are on this machine."""
+"""The places of a project's files on this machine."""
 
 import asyncio
 from collections.abc import Sequence

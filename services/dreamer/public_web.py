@@ -39,7 +39,7 @@ class Barred(ValueError):
 
 
 class PublicEndpoint(NamedTuple):
-    """Where a connection goes: an IP address and a port."""
+    """The end of a connection: an IP address and a port."""
 
     ip: str
     port: int

@@ -1,1 +1,1 @@
-"""What stands outside the log: clients, the connection of harnesses, the launcher, the command line."""
+"""Everything outside the log: clients, the connection of harnesses, the launcher, the command line."""

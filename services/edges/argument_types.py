@@ -1,4 +1,4 @@
-"""What arguments of a command may be: each a function for `argparse` whose refusals say what would be right."""
+"""Types of command-line arguments: functions for `argparse` whose refusals name what would be right."""
 
 import argparse
 import sys

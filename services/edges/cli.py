@@ -15,7 +15,7 @@ from services.edges.terminal import have_streams, pass_over, spell_out, write, w
 from services.kit import rooms
 
 if TYPE_CHECKING:  # each command imports only what it needs
-    from services.settings import Loaded, Settings
+    from services.settings import LoadedSettings, Settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -352,7 +352,7 @@ def _settings() -> "Settings":
     return _loaded(_here(), unless=FOR_ITSELF).settings
 
 
-def _loaded(here: Path | None, unless: str = "") -> "Loaded":
+def _loaded(here: Path | None, unless: str = "") -> "LoadedSettings":
     """The settings, once what of them cannot be used is reported, but for what has this remedy."""
     from services.edges.project_settings import load_here  # noqa: PLC0415
 

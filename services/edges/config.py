@@ -14,7 +14,7 @@ from services.edges.launcher.run import Run, current
 from services.edges.project_settings import load_with
 from services.edges.styling import console, styled
 from services.edges.terminal import printable, write_json
-from services.settings import Loaded, Problem
+from services.settings import LoadedSettings, Problem
 from services.settings.sources import DEFAULT, ENTRIES
 
 HIDDEN = "(set)"
@@ -46,13 +46,13 @@ class Page(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...]
 
 
-def show(loaded: Loaded, *, as_json: bool) -> int:
+def show(loaded: LoadedSettings, *, as_json: bool) -> int:
     """Print all settings, as they hold in the installation that runs, or would in one that is started now.
 
     The exit status is 1 where something that was found is not used.
     """
     loaded = in_force(loaded, current(loaded.settings.data))
-    page = Page(tuple(shown(loaded)), loaded.problems)
+    page = Page(tuple(printed_settings(loaded)), loaded.problems)
     if as_json:
         write_json(page)
     else:
@@ -60,13 +60,13 @@ def show(loaded: Loaded, *, as_json: bool) -> int:
     return 1 if page.problems else 0
 
 
-def shown(loaded: Loaded) -> Iterator[PrintedSetting]:
+def printed_settings(loaded: LoadedSettings) -> Iterator[PrintedSetting]:
     for key, entry in ENTRIES.items():
         value = msgspec.to_builtins(loaded.value(entry), enc_hook=_hidden)
         yield PrintedSetting(key, entry.variable, _without_login(value), loaded.sources[key])
 
 
-def in_force(loaded: Loaded, run: Run | None) -> Loaded:
+def in_force(loaded: LoadedSettings, run: Run | None) -> LoadedSettings:
     """What holds in the installation that runs, if one does: it read a project's file when it started, or none.
 
     `loaded` is what would hold in one that is started within the limits of the project here.

@@ -7,7 +7,7 @@ from services.edges.search.arguments import LAST
 
 
 def contradiction(options: argparse.Namespace) -> str:
-    """What is wrong with the options of a command together, with what to leave out; empty: nothing is."""
+    """A contradiction between the options of a command, with what to leave out; empty: there is none."""
     find = _OF_COMMAND.get(options.command)
     return find(options) if find else ""
 

@@ -1,13 +1,18 @@
-"""The person who types a command: how they reach the broker, what they are called, and how they are refused."""
+"""The person who types a command: their connection to the broker, their commands, and the answers that are printed."""
 
 import getpass
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from uuid import uuid4
 
 import msgspec
 
-from services.edges.terminal import write_error
+from schemas.commands import Answer, Command
+from schemas.envelope import Actor
+from schemas.subjects import Address
+from services.edges.terminal import write, write_error, write_json
 from services.kit.bus import Bus, NotAdmitted, Unreachable
+from services.kit.commands import send
 from services.kit.endpoint import Endpoint, find
 from services.settings import Settings
 
@@ -64,11 +69,30 @@ def endpoint_of(settings: Settings, user: str) -> Endpoint:
 
 
 def name_of_person() -> str:
-    """What this machine calls the person."""
+    """The person's name on this machine."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container may run as somebody without a name
         return ""
+
+
+async def send_as_person(bus: Bus, address: Address, command: Command) -> Answer:
+    """Send a command as this person, and wait for the answer. Each call is a new command, and never a repetition."""
+    return await send(bus, address, command, name=f"person-{uuid4()}", actor=Actor("person", name_of_person()))
+
+
+def print_answer(answer: Answer, *, as_json: bool, more: Iterable[str] = (), **fields: object) -> int:
+    """Print the answer to a command; the exit status. A refusal is printed as an error.
+
+    `more`: lines after those of the answer; `fields`: what JSON has besides the answer.
+    """
+    if as_json:
+        write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq, **fields})
+    if not answer.ok:
+        return refused(answer.text)
+    if not as_json:
+        write("\n".join([answer.text, *more]))
+    return 0
 
 
 def refused(reason: str) -> int:

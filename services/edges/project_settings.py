@@ -1,4 +1,4 @@
-"""What a project's file may say about a whole installation: it may tighten what holds, and loosen nothing.
+"""Settings of an installation that a project's file may change: it may restrict, and permit nothing more.
 
 Budgets and sizes may get lower, protection higher, models fewer, and what touches texts may be switched off. Each
 definition says which of these it takes; with hosts, keys, paths and all the rest a project has no say. Only commands
@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 from pydantic import ValidationError
 
-from services.settings import Loaded, Problem, Settings, load
+from services.settings import LoadedSettings, Problem, Settings, load
 from services.settings.entries import ALLOWED, Rule, SettingEntry, value_of
-from services.settings.models import read
+from services.settings.models import parse_value
 from services.settings.sources import ENTRIES, FILE, File, unusable
 
 REMEDY = "set it for the whole installation, as docs/settings.md says"
@@ -35,12 +35,12 @@ def project_file(here: Path) -> Path | None:
     return None
 
 
-def load_here(here: Path | None, environment: Mapping[str, str] = os.environ) -> Loaded:
+def load_here(here: Path | None, environment: Mapping[str, str] = os.environ) -> LoadedSettings:
     """The settings of a command that is run in this folder, tightened by the project that it lies in; None: by none."""
     return load_with(None if here is None else project_file(here), environment)
 
 
-def load_with(path: Path | None, environment: Mapping[str, str] = os.environ) -> Loaded:
+def load_with(path: Path | None, environment: Mapping[str, str] = os.environ) -> LoadedSettings:
     """The settings of this environment, tightened by this file of a project's; None: by none."""
     loaded = load(environment)
     if path is None:
@@ -48,7 +48,7 @@ def load_with(path: Path | None, environment: Mapping[str, str] = os.environ) ->
     file = File(path)
     settings, tightened, loose = tighten(loaded.settings, file)
     sources = {**loaded.sources, **dict.fromkeys(tightened, str(path))}
-    return Loaded(settings, sources, (*loaded.problems, *file.problems, *loose), path)
+    return LoadedSettings(settings, sources, (*loaded.problems, *file.problems, *loose), path)
 
 
 def tighten(settings: Settings, file: File) -> tuple[Settings, tuple[str, ...], tuple[Problem, ...]]:
@@ -71,7 +71,7 @@ def _wanted(entry: SettingEntry, file: File, value: object, now: object) -> obje
     if entry.rule is None:
         return Problem(file.where(entry), "a project has no say in it", FOR_ITSELF if entry.own else REMEDY)
     try:
-        wanted = read(entry, value)
+        wanted = parse_value(entry, value)
     except ValidationError as error:
         return unusable(entry, file, error.errors()[0], "the installation")
     if not _is_tighter(entry.rule, wanted, now):

@@ -1,4 +1,4 @@
-"""What the rooms of an installation answer when they are asked how they are."""
+"""Asks the rooms of an installation for their health."""
 
 import asyncio
 from collections.abc import Iterable, Mapping

@@ -13,6 +13,7 @@ from rich.table import Table
 from schemas.codec import encode
 from schemas.subjects import ask
 from schemas.view_asks import Rows, SqlAsk
+from services.domain.often import quantity
 from services.edges.person import NO_TEXT, person_bus, refused
 from services.edges.styling import console, styled
 from services.edges.terminal import write_file, write_json, write_note
@@ -97,6 +98,6 @@ def _whole(found: Rows) -> dict[str, object]:
 
 
 def _foot(found: Rows) -> str:
-    count = f"{len(found.rows):,} row{'' if len(found.rows) == 1 else 's'}"
+    count = quantity(len(found.rows), "row")
     more = ", and there are more (--rows)" if found.truncated else ""
     return f"{count}{more}, as of position {found.as_of:,} of the log, {found.age:.0f} s ago"

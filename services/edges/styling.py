@@ -22,5 +22,5 @@ class TerminalConsole(Console):
 
 
 def console(file: TextIO | None = None, *, width: int | None = None, soft_wrap: bool = False) -> Console:
-    """Where tables, colours and progress are printed: standard output, or this file. Texts in it are never markup."""
+    """The console for tables, colours and progress: standard output, or this file. Texts in it are never markup."""
     return TerminalConsole(file=file, width=width, soft_wrap=soft_wrap, markup=False, emoji=False, highlight=False)

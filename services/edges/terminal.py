@@ -119,7 +119,7 @@ class LineReader:
 
 
 async def _chunk(descriptor: int) -> bytes:
-    """What the descriptor has next, as soon as it has something."""
+    """The next bytes of the descriptor, as soon as it has any."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[bytes] = loop.create_future()
 

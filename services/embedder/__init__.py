@@ -3,4 +3,4 @@
 import os
 
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-"""Read when ONNX Runtime is loaded, which tells its maker of every model that it runs unless this is set."""
+"""Read when ONNX Runtime is loaded, which reports every model that it runs to its maker unless this is set."""

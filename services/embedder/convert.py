@@ -32,7 +32,7 @@ class NoModel(LookupError):
 
 
 def installed() -> Path:
-    """Where set-up puts the model: beside the packages, for all who use this installation."""
+    """Where set-up puts the model: next to the packages, for all who use this installation."""
     return Path(sys.prefix) / "share" / "annals" / "models"
 
 

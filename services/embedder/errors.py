@@ -1,4 +1,4 @@
-"""What goes wrong with vectors."""
+"""Errors of the embedder."""
 
 
 class Unavailable(RuntimeError):

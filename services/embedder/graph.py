@@ -100,9 +100,9 @@ class _Encoder:
 def reduction(states: Matrix) -> Matrix:
     """Takes such states to fewer dimensions: to those in which they differ most, so that angles stay as they are."""
     _, axes = np.linalg.eigh(states.T.astype(np.float64) @ states)
-    kept = axes[:, ::-1][:, :TOKEN_WIDTH]
-    largest = kept[np.abs(kept).argmax(axis=0), np.arange(TOKEN_WIDTH)]
-    pointed: Matrix = kept * np.sign(largest)  # which way an axis points is chance
+    leading = axes[:, ::-1][:, :TOKEN_WIDTH]
+    largest = leading[np.abs(leading).argmax(axis=0), np.arange(TOKEN_WIDTH)]
+    pointed: Matrix = leading * np.sign(largest)  # which way an axis points is chance
     return pointed.astype(np.float32)
 
 

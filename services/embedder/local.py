@@ -1,4 +1,4 @@
-"""The door to the local model: one thread a text, no memory kept for later, and no waiting in circles."""
+"""The adapter for the local model: one thread for each text, no memory arena, and no busy waiting."""
 
 from collections.abc import Sequence
 from pathlib import Path

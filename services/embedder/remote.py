@@ -29,7 +29,7 @@ MOST_AROUND = 64 * 1024
 
 
 class RemoteFailure(RuntimeError):
-    """The model has not answered as it should; `status` is how a person is told, the message why."""
+    """The model has not answered as it should; a person sees `status`, and the message is the reason."""
 
     def __init__(self, status: str, reason: str) -> None:
         super().__init__(reason)
@@ -155,7 +155,7 @@ async def _looked_up(place: WebAddress) -> str:
 
 
 async def _read(answer: httpx.Response, most: int) -> bytes:
-    """What it holds, as it comes and no more than that: nobody asked for it to be packed. Raises `RemoteFailure`."""
+    """The body of a reply, as it comes and no more of it: no compression was asked for. Raises `RemoteFailure`."""
     if (packed := answer.headers.get("Content-Encoding", "identity")) != "identity":
         raise RemoteFailure(
             "endpoint_unsupported", f"the answer is packed with {packed[:PREVIEW]!a}, which nobody asked for"

@@ -1,4 +1,4 @@
-"""Where vectors come from: a model on this machine, a remote one, or none."""
+"""Sources of vectors: a model on this machine, a remote one, or none."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ PATIENCE = 10
 
 
 class VectorSource(Protocol):
-    """What makes vectors of texts."""
+    """A source of vectors."""
 
     identity: str
     dimensions: int

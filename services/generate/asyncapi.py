@@ -26,7 +26,7 @@ TOKENS = (
     f"{', '.join(f'`{text!r}` is `{token(text)}`' for text in ESCAPED)}."
 )
 ABOUT = f"""\
-What a harness says to Annals and hears from it, over NATS. Operations are told from the harness's side.
+What a harness sends to Annals and receives from it, over NATS. Operations are described from the harness's side.
 
 **Subject tokens.** {TOKENS}
 

@@ -10,7 +10,7 @@ from services.generate.tree import Folder, tree
 
 
 class DescribedRoom(msgspec.Struct, frozen=True):
-    """What a room says about itself."""
+    """A room's description of itself."""
 
     name: str
     reads: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Which Struct answers which question: a reply says so in the first words of its docstring."""
+"""Finds the reply of each question: a reply names its question in the first words of its docstring."""
 
 from inspect import getmembers, isclass
 

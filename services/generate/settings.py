@@ -56,7 +56,7 @@ def settings_page(root: type[Struct]) -> str:
 
 
 def _own_rows(root: type[Struct]) -> list[tuple[str, str, str]]:
-    """What a project may set for itself, in the order of the definitions."""
+    """Rows of the settings that a project may set for itself, in the order of the definitions."""
     entries = ((entry, field_docs(group)) for path, group in groups_of(root) for entry in entries_of(group, path))
     return [(code(one.key), OWN_VALUES[one.own], docs.get(one.name, "")) for one, docs in entries if one.own]
 

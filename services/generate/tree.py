@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("services/domain",),
     ("schemas",),
 )
-"""From the top down: a folder imports what stands below it, and nothing above it or beside it."""
+"""From the top down: a folder imports only folders further down this list, and none of its own line."""
 
 
 class Folder(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from schemas.events import Event, HistoryAdvanced, HistoryAttempted, HistoryFailed, HistoryRequested
 from services.domain.jobs import Open
-from services.historian.core.publish import abandoned, failed
+from services.historian.core.publish import abandoned, failure_facts
 from services.historian.core.state import HistorianSession
 from services.kit import metrics
 from services.kit.jobs import Fail, Job, Worker
@@ -31,7 +31,7 @@ class HistoryJobs:
     def failed(
         self, state: HistorianSession, request: HistoryRequested, end: Fail, *, now: datetime, jitter: float
     ) -> Sequence[Event]:
-        return failed(state, request, end.code, end.detail, now=now, jitter=jitter)
+        return failure_facts(state, request, end.code, end.detail, now=now, jitter=jitter)
 
     def abandoned(self, request: HistoryRequested, reason: str) -> Sequence[Event]:
         return [abandoned(request, reason)]

@@ -1,4 +1,4 @@
-"""What a session showed of its project and of the person in it is proposed to the desk, for memory and for profiles."""
+"""Proposals to the desk, of what a session showed of its project and of the person in it: memories and traits."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What may call for a job of history: a session is looked at, and what is due for it is requested or given up."""
+"""Triggers of history jobs: a session is looked at, and what is due for it is requested or given up."""
 
 import asyncio
 import time
@@ -52,7 +52,7 @@ CALLING: tuple[type[Event], ...] = (
 )
 """The events that a session is looked at after."""
 COUNTS_ALONE = {FactExtracted.TYPE, ObservationRecorded.TYPE, HistoryOrdered.TYPE}
-"""Those that no newer one stands for: two have a content to read, and an order ends what a look is put off for."""
+"""Those that no newer one replaces: two have a content to read, and an order ends the delay of a look."""
 MOST_PUT_OFF = 30.0
 """The most seconds until a session is looked at again. History is written long before it is needed."""
 

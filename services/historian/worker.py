@@ -61,7 +61,7 @@ from services.kit.settings_reader import SettingsReader
 from services.kit.spending import Spending
 
 JOBS = "historian_runs"
-"""The consumer of requested jobs. Its name stands on the broker, and never changes."""
+"""The consumer of requested jobs. Its name is stored on the broker, and never changes."""
 GUARD = "history"
 """Every decision writes an event of this noun, so that whoever was faster has moved it."""
 

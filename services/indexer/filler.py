@@ -1,4 +1,4 @@
-"""What gives rows their vectors: the embedder is asked for them, the newest rows first, as long as some lack them."""
+"""Fills in the vectors of rows: the embedder is asked for them, the newest rows first, as long as some lack them."""
 
 import asyncio
 import time
@@ -21,7 +21,7 @@ from services.kit.vectors import VectorsError, among
 ROWS, TEXTS = 64, 16
 """What is filled at once, and what is asked for at once."""
 REMEMBERED = 512
-"""Texts whose vectors are kept at hand: what stands beside a message changes, and its own text does not."""
+"""Texts whose vectors are cached: the neighbours of a message change, and its own text does not."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 LOOK = 0.1
 MOST_PUT_OFF = 10.0
@@ -108,7 +108,7 @@ class Filler:
             self._index.unfilled.setdefault((kind, name))
 
     async def _ask(self, texts: Sequence[str]) -> str:
-        """Have the vectors of these texts at hand; why not, if not."""
+        """Cache the vectors of these texts; the reason, if that fails."""
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
         missing = [text for text in texts if text not in self._known]

@@ -34,7 +34,7 @@ class Index:
         self.current = current
         self.position = Position()
         self.writing = asyncio.Lock()
-        """Held by whoever changes a table."""
+        """The lock of whoever changes a table."""
         self.changed = 0
         """Rows that were written since the tables were tidied ..."""
         self.pieces: Counter[str] = Counter()
@@ -71,7 +71,7 @@ class Index:
         return self._tables[kind]
 
     def dimensions(self, kind: str) -> int:
-        """Of the vectors that rows of this kind are given; 0: they have none."""
+        """Dimensions of the vectors of rows of this kind; 0: they have none."""
         return dimensions_of(kind, self.current.dimensions)
 
     async def _open(self, position: Position) -> None:
@@ -124,7 +124,7 @@ class Index:
                 raise Damaged(f"the table {kind} has rows twice")
 
     async def hashes(self, kind: str) -> dict[str, str]:
-        """The keys of all rows of a kind, with what tells what each says."""
+        """The keys of all rows of a kind, with the digest of each row's text."""
         return {row["key"]: row["hash"] for row in await self._tables[kind].rows(["key", "hash"])}
 
     async def drop(self, gone: Mapping[str, Iterable[str]]) -> None:
@@ -170,7 +170,7 @@ class Index:
         return gone
 
     async def _put(self, kind: str, rows: Sequence[SearchRow]) -> None:
-        """Write rows. Where a row says what it said, what was computed of it stays."""
+        """Write rows. Where a row's text is unchanged, what was computed of it stays."""
         table = self._tables[kind]
         for some in _slices(rows):
             there = await self._hashes(table, some)
@@ -217,7 +217,7 @@ def _name(kind: str, number: int) -> str:
 
 
 def _number(name: str) -> int:
-    """How often a table of its kind was made anew before this one."""
+    """The number of a table: how often one of its kind was made anew before it."""
     return int(name.partition("-")[2] or 0)
 
 

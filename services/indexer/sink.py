@@ -17,10 +17,10 @@ from services.kit.vectors import among
 
 
 class IndexSink:
-    """What the projector fills with rows."""
+    """The projector's sink: it writes rows of the index."""
 
     def __init__(self, index: Index, states: States, reads: frozenset[str], damaged: Callable[[Damaged], None]) -> None:
-        """`reads`: the types of facts that rows are made of. `damaged` is told when a row is not where it should be."""
+        """`reads`: the types of facts that rows are made of. `damaged` is called when a row is not in its place."""
         self._damaged = damaged
         self._index = index
         self._states = states
@@ -36,7 +36,7 @@ class IndexSink:
         return self._index.committed
 
     async def commit(self, facts: Sequence[Fact], through: int, mark: Mark) -> None:
-        """Write the rows of these facts. Whatever fails, they are read again: nothing of them is held then."""
+        """Write the rows of these facts. Whatever fails, they are read again: nothing of them stays in memory then."""
         if through <= self.committed:
             return
         try:

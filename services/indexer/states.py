@@ -20,13 +20,13 @@ from services.kit.nouns import NounReader
 from services.kit.room import Kit
 
 MOST, MOST_CHARACTERS = 256, 32_000_000
-"""What is held: so many addresses, and of sessions so many characters in all."""
+"""Limits of the cache: so many addresses, and of sessions so many characters in all."""
 
 State = SessionRows | ProjectRows
 
 
 class States:
-    """What facts are folded into. What is not held is folded anew, up to the position of the index and no further."""
+    """Cached folds of facts. What is not cached is folded anew, up to the position of the index and no further."""
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit

@@ -12,7 +12,7 @@ from services.kit.vectors import Column, Columns
 VECTORS = ("vector", "vector_beside")
 TOKENS = ("tokens", "tokens_beside")
 COMPUTED = ("hash", *VECTORS, *TOKENS)
-"""What a model makes of a row, and what tells whether the row is still that."""
+"""What a model computes of a row, and the digest by which a changed row is noticed."""
 _TYPES: Mapping[Any, str] = {str: "text", int: "integer", float: "number", bytes: "bytes"}
 
 
@@ -27,7 +27,7 @@ TABLES = KINDS
 
 
 def dimensions_of(kind: str, dimensions: int) -> int:
-    """How many dimensions the vectors of a kind have in an index of so many; 0: it has no vectors."""
+    """The dimensions of a kind's vectors in an index of so many; 0: it has no vectors."""
     return 0 if kind in BY_NAME else dimensions
 
 

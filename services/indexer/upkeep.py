@@ -72,7 +72,7 @@ class OldVersions:
         return timedelta(seconds=now - ended[-1]) if ended else ALL
 
     def dropped(self, now: float) -> None:
-        """Those that were old at this moment are not there any more."""
+        """Forget the versions that were old at this moment: they are deleted."""
         self._tidied = [one for one in self._tidied if not one.is_over(now)]
 
     def tidied(self, now: float) -> None:
@@ -81,7 +81,7 @@ class OldVersions:
 
 
 class Upkeep:
-    """What is done between writes, and at rest."""
+    """The upkeep of tables, between writes and at rest."""
 
     def __init__(
         self, data: Path, index: Index, limits: Limits, log: Logger, clock: Callable[[], float] = time.monotonic

@@ -75,7 +75,7 @@ class IndexWork:
 
     async def close(self) -> None:
         grace = self._kit.settings.loop.grace
-        await asyncio.gather(*(cut_off(task, grace) for task in self._tasks))  # what failed has been told
+        await asyncio.gather(*(cut_off(task, grace) for task in self._tasks))  # what failed has been reported
         await self._kit.stack.aclose()
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
@@ -104,7 +104,7 @@ class IndexWork:
         return Current(set_name(reply.model), reply.model, reply.dimensions)
 
     async def _swap_at(self, head: int) -> None:
-        """Let the new set be searched as soon as it holds what the log held when it was begun."""
+        """Let the new set be searched as soon as it has all that the log had when it was begun."""
         while self.index.committed < head:  # noqa: ASYNC110 - once in a set's life
             await asyncio.sleep(POLL)
         await asyncio.to_thread(write_current, self._kit.settings.data, self.index.current)
@@ -150,6 +150,6 @@ class IndexWork:
         """Without vectors: look now and then whether there is a model by now."""
         if self._kit.settings.embed.provider == "off":
             return
-        while await self._model() is None:  # noqa: ASYNC110 - the embedder tells nobody that it has come
+        while await self._model() is None:  # noqa: ASYNC110 - nothing notifies us that the embedder has come
             await asyncio.sleep(LATER)
         self.is_over.set()

@@ -154,7 +154,7 @@ class Indexer:
 
     async def _for_ever(self) -> None:
         """Work, once nobody else does; and on another index, when there is another model."""
-        while not self._lock.taken():  # noqa: ASYNC110 - the system tells nobody that a lock is free
+        while not self._lock.taken():  # noqa: ASYNC110 - the system has no notification of a lock that is free
             await asyncio.sleep(AGAIN)
         await self._handler.open()  # an indexer that only waits for the lock could not answer
         patience = PROMPT

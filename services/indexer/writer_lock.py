@@ -11,7 +11,7 @@ LOCK = "writer.lock"
 
 
 class WriterLock:
-    """Held by the one who writes: two would write rows twice. The system gives it back however its holder ends."""
+    """The lock of the one writer: two would write rows twice. The system releases it however its holder ends."""
 
     def __init__(self, data: Path) -> None:
         folder_of(data).mkdir(parents=True, exist_ok=True)

@@ -1,1 +1,1 @@
-"""What rooms share; each outside library enters by one door."""
+"""Code that all rooms share; each outside library is imported in one place."""

@@ -23,8 +23,8 @@ from services.domain.draft import Draft
 from services.domain.envelopes import envelope
 from services.kit import metrics
 from services.kit.bus import Conflict, Unreachable
-from services.kit.cache import Base, Entry, Evolve, Precedent, Sessions, Taken
-from services.kit.command_queue import Decided, Handled, QueuedCommand, Waiting, take_group
+from services.kit.cache import AppendedDecision, Base, Entry, Evolve, Precedent, Sessions
+from services.kit.command_queue import DecidedCommand, HandledCommand, QueuedCommand, WaitingCommand, take_group
 from services.kit.room import Kit
 
 S = TypeVar("S")
@@ -111,7 +111,7 @@ class Aggregate(Generic[S]):
         actor: Actor,
         again: Callable[[Precedent], R] | None = None,
         patience: float = math.inf,
-    ) -> Handled[S, R]:
+    ) -> HandledCommand[S, R]:
         """Decide and append, and decide anew for as long as others are faster.
 
         Raises `Conflict` when they have been for `patience` seconds, `Unreachable` when the broker is away, and what
@@ -125,10 +125,10 @@ class Aggregate(Generic[S]):
 
     async def handle_all(
         self, address: Address, commands: Sequence[QueuedCommand[S, R]]
-    ) -> list[Handled[S, R] | Exception]:
+    ) -> list[HandledCommand[S, R] | Exception]:
         """Decide these commands in their order, each on what those before it have made; see `handle`."""
         entry = await self._sessions.get(address)
-        mine = [Waiting(command) for command in commands]
+        mine = [WaitingCommand(command) for command in commands]
         entry.waiting.extend(mine)
         try:
             for one in mine:
@@ -153,7 +153,7 @@ class Aggregate(Generic[S]):
         if self._catches_up and entry.waiting:
             await asyncio.sleep(random.uniform(0, PAUSE))  # noqa: S311 - it spreads writers, and hides nothing
 
-    async def _settle(self, entry: Entry[S], group: Sequence[Waiting[S, R]]) -> None:
+    async def _settle(self, entry: Entry[S], group: Sequence[WaitingCommand[S, R]]) -> None:
         """Decide and append until it is in the log; where that breaks, each alone: none hurts its neighbours."""
         try:
             await self._attempt(entry, group)
@@ -165,7 +165,7 @@ class Aggregate(Generic[S]):
             for one in group:
                 one.handled = one.handled or error
 
-    async def _attempt(self, entry: Entry[S], group: Sequence[Waiting[S, R]]) -> None:
+    async def _attempt(self, entry: Entry[S], group: Sequence[WaitingCommand[S, R]]) -> None:
         if self._catches_up or entry.is_behind:
             entry.is_behind = False  # what is heard while it is read counts for the next decision
             await self._sessions.catch_up(entry)
@@ -197,11 +197,11 @@ class Aggregate(Generic[S]):
             await self._sessions.catch_up(entry)
 
     async def _decide(
-        self, base: Base[S], causes: Mapping[str, Precedent], group: Sequence[Waiting[S, R]]
-    ) -> list[Decided[S, R]]:
+        self, base: Base[S], causes: Mapping[str, Precedent], group: Sequence[WaitingCommand[S, R]]
+    ) -> list[DecidedCommand[S, R]]:
         """Each command on the state that those before it have made. One that breaks leaves no trace."""
         state = base.state
-        decided: list[Decided[S, R]] = []
+        decided: list[DecidedCommand[S, R]] = []
         count = 0
         began = time.monotonic()
         for one in group:
@@ -213,7 +213,7 @@ class Aggregate(Generic[S]):
             except Exception as error:  # noqa: BLE001 - it concerns this command only
                 one.handled = error
                 continue
-            decided.append(Decided(one, draft, result))
+            decided.append(DecidedCommand(one, draft, result))
             state, count = draft.state, count + len(draft.events)
             if time.monotonic() - began > SLICE:
                 await asyncio.sleep(0)
@@ -224,7 +224,7 @@ class Aggregate(Generic[S]):
         self,
         entry: Entry[S],
         base: Base[S],
-        decided: Sequence[Decided[S, R]],
+        decided: Sequence[DecidedCommand[S, R]],
         envelopes: Sequence[Envelope],
         positions: Sequence[int],
     ) -> None:
@@ -234,14 +234,16 @@ class Aggregate(Generic[S]):
         """
         if envelopes and not self._catches_up:
             events = [event for one in decided for event in one.events]
-            taken = Taken(base, envelopes, events, decided[-1].state)
+            taken = AppendedDecision(base, envelopes, events, decided[-1].state)
             entry.take(self._sessions.evolve, taken, positions, is_complete=not self._is_fed)
         for one in envelopes:
             metrics.APPENDED.labels(self._kit.room, one.type).inc()
         start = 0
         for done in decided:
             end = start + len(done.events)
-            done.waiting.handled = Handled(done.state, done.result, tuple(done.events), tuple(positions[start:end]))
+            done.waiting.handled = HandledCommand(
+                done.state, done.result, tuple(done.events), tuple(positions[start:end])
+            )
             start = end
 
 

@@ -1,4 +1,4 @@
-"""Where the names of projects lead, for rooms that look it up at every question: read again in the background."""
+"""A cache of projects' names, for rooms that look one up at every question: read again in the background."""
 
 import asyncio
 import time
@@ -22,7 +22,7 @@ class AliasReader:
         kit.stack.callback(self._close)
 
     async def now(self) -> Aliases:
-        """Where names lead. Only the first question waits until that is read."""
+        """The projects' names. Only the first question waits until they are read."""
         if self._reading is None and time.monotonic() - self._read_at > OLD:
             self._reading = asyncio.create_task(self._read())
         if not self._read_at and self._reading is not None:

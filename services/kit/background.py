@@ -1,4 +1,4 @@
-"""What a room does beside all else, for as long as it is open."""
+"""Background work of a room, for as long as it is open."""
 
 import asyncio
 import socket
@@ -17,7 +17,7 @@ def begin(kit: Kit, work: Coroutine[Any, Any, None]) -> None:
 
 
 def watched(kit: Kit, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-    """Do this beside all else. Where it fails, the room ends, and is started anew: nobody would notice otherwise."""
+    """Do this in the background. Where it fails, the room ends, and is started anew: nobody would notice otherwise."""
     task = asyncio.create_task(work)
     task.add_done_callback(partial(_look_at, kit))
     return task

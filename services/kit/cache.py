@@ -45,7 +45,7 @@ class Precedent(NamedTuple):
 
 
 class Base(NamedTuple, Generic[S]):
-    """What a decision is made on: a state, and how far each subject went into it."""
+    """The base of a decision: a state, and how far each subject went into it."""
 
     address: Address
     state: S
@@ -54,7 +54,7 @@ class Base(NamedTuple, Generic[S]):
     """The newest position of its address that the state knows of."""
 
 
-class Taken(NamedTuple, Generic[S]):
+class AppendedDecision(NamedTuple, Generic[S]):
     """A decision as it enters the state that it was made on: from `base` to `state` by these events."""
 
     base: Base[S]
@@ -83,7 +83,7 @@ class Entry(Generic[S]):
         """The newest position that was fed while the entry was being loaded: the load goes on until it has that."""
         self.lock = asyncio.Lock()
         self.deciding = asyncio.Lock()
-        """Held by who decides on this state until its facts are in the log."""
+        """The lock of a decision on this state, until its facts are in the log."""
         self.waiting: deque[Any] = deque()
         """The commands that wait for a decision on this state (of `kit.command_queue`)."""
 
@@ -110,7 +110,9 @@ class Entry(Generic[S]):
         """What is decided on from here."""
         return Base(self.address, self.state, dict(self.subjects), self.seq)
 
-    def take(self, evolve: Evolve[S], decision: "Taken[S]", seqs: Sequence[int], *, is_complete: bool = False) -> None:
+    def take(
+        self, evolve: Evolve[S], decision: "AppendedDecision[S]", seqs: Sequence[int], *, is_complete: bool = False
+    ) -> None:
         """Enter what was decided on this state and appended.
 
         `is_complete`: no fact that the state is folded from can stand before these and be missing, so that all before

@@ -1,4 +1,4 @@
-"""What falls due by time: an event that names a moment wakes its address at that moment, once, whichever process runs.
+"""Timers of the log: an event that names a moment wakes its address at that moment, once, whichever process runs.
 
 The log is what is remembered, and the broker is what waits: the event is put off until its moment and delivered to one
 process then. A delivery that comes too early, since a process or the broker was started again or a clock was set, is

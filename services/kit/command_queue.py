@@ -24,8 +24,8 @@ MOST_AT_ONCE = 64
 """The most commands that are appended as one."""
 
 
-class Handled(msgspec.Struct, Generic[S, R], frozen=True):
-    """What became of a command."""
+class HandledCommand(msgspec.Struct, Generic[S, R], frozen=True):
+    """The result of a command."""
 
     state: S
     """The state with the command's events."""
@@ -64,13 +64,13 @@ class QueuedCommand(Generic[S, R]):
         self.patience = patience
 
 
-class Waiting(Generic[S, R]):
+class WaitingCommand(Generic[S, R]):
     """A command in the queue of its address."""
 
     def __init__(self, command: QueuedCommand[S, R]) -> None:
         self.command = command
         self.until = time.monotonic() + command.patience
-        self.handled: Handled[S, R] | Exception | None = None
+        self.handled: HandledCommand[S, R] | Exception | None = None
         self.is_given_up = False
         """Whether nobody waits for it any more."""
 
@@ -79,16 +79,16 @@ class Waiting(Generic[S, R]):
         return self.is_given_up or self.handled is not None
 
     @property
-    def outcome(self) -> Handled[S, R] | Exception:
+    def outcome(self) -> HandledCommand[S, R] | Exception:
         if self.handled is None:
             raise RuntimeError("a command that waits still has no outcome")
         return self.handled
 
 
-class Decided(Generic[S, R]):
-    """What a waiting command has been decided to be, before it is in the log."""
+class DecidedCommand(Generic[S, R]):
+    """The decision on a waiting command, before it is in the log."""
 
-    def __init__(self, waiting: Waiting[S, R], draft: Draft[S], result: R) -> None:
+    def __init__(self, waiting: WaitingCommand[S, R], draft: Draft[S], result: R) -> None:
         self.waiting = waiting
         self.state = draft.state
         self.events = draft.events
@@ -96,7 +96,7 @@ class Decided(Generic[S, R]):
         self.result = result
 
 
-def take_group(queue: deque[Waiting[S, R]]) -> Iterator[Waiting[S, R]]:
+def take_group(queue: deque[WaitingCommand[S, R]]) -> Iterator[WaitingCommand[S, R]]:
     """Take the commands that are decided together out of the queue: no two with one cause, the second is a repeat."""
     causes: set[str] = set()
     room = MOST_AT_ONCE

@@ -1,4 +1,4 @@
-"""How a room sends a command to the desk."""
+"""Sends a command to the desk, and waits for its answer."""
 
 import asyncio
 import time

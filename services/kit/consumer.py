@@ -96,7 +96,7 @@ class Consumer:
         return lag is not None and lag.in_hand > 0
 
     async def _beat(self) -> None:
-        """Tell the broker of what is in hand for long, so that it does not deliver it again."""
+        """Report long work in hand to the broker, so that it does not deliver it again."""
         pause = self._kit.settings.loop.ack_wait / 3
         while True:
             started = dict(self._in_hand)
@@ -228,7 +228,7 @@ class Consumer:
 
 
 def fact_of(delivery: Delivery) -> tuple[Envelope, Event | None]:
-    """What a message of the log holds. One that cannot be read is passed over, as the readers of the log do."""
+    """The fact in a message of the log. One that cannot be read is passed over, as by the readers of the log."""
     record = read_record(delivery.subject, delivery.data, delivery.metadata.sequence.stream)
     return record.envelope, record.event
 

@@ -28,7 +28,7 @@ class Contents:
         *,
         is_subagent: bool = False,
     ) -> tuple[RecordedMessage, ...]:
-        """These messages, in their order, as they are recorded now. `is_subagent`: an agent has started the session."""
+        """Messages in their order, as they are recorded now. `is_subagent`: an agent has started the session."""
         wanted = {part.seq: name for message in messages for name, part in conversation.sent_parts(message)}
         pieces: dict[str, Piece] = {}
         async for seq, event in self._facts(address, sorted(wanted)):
@@ -56,7 +56,7 @@ class Contents:
         )
 
     async def _body(self, text: str, reference: str) -> str:
-        """A body that is gone is said to be so: what stands around it can still be read."""
+        """A body that is gone is replaced by a sentence about that: the text around it can still be read."""
         if not reference:
             return text
         try:

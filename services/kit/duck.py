@@ -171,7 +171,7 @@ class Duck:
 
 
 def write_ahead_log(path: Path) -> Path:
-    """Where a database has what is not in its file yet."""
+    """The file with a database's changes that are not in the database itself yet."""
     return path.with_name(f"{path.name}.wal")
 
 
@@ -239,8 +239,8 @@ def _arrow_type(arrow: ModuleType, kind: str) -> object:
     return arrow.type_for_alias(ARROW_TYPES[kind])
 
 
-class Selected(NamedTuple):
-    """What a query gives: the names and types of its columns, and its rows as they are asked for."""
+class SelectedRows(NamedTuple):
+    """The result of a query: the names and types of its columns, and its rows as they are asked for."""
 
     columns: tuple[str, ...]
     kinds: tuple[Any, ...]
@@ -256,7 +256,7 @@ def open_to_read(path: Path, *, memory_limit: str) -> Connection:
     return db
 
 
-def selected(db: Connection, sql: str) -> Selected:
+def select(db: Connection, sql: str) -> SelectedRows:
     """Prepare one SELECT from outside. Raises `BadQuery`, and `DuckError` with the reason in the library's words."""
     _refuse_all_but_select(db, sql)
     db.execute("begin transaction read only")
@@ -266,4 +266,4 @@ def selected(db: Connection, sql: str) -> Selected:
         asked: list[tuple[object, ...]] = found.limit(limit).select(", ".join(expressions)).fetchall()
         return asked
 
-    return Selected(tuple(found.columns), tuple(found.types), rows)
+    return SelectedRows(tuple(found.columns), tuple(found.types), rows)

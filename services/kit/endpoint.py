@@ -1,4 +1,4 @@
-"""Where the broker is: as the settings say, or as the process that started it has written down."""
+"""The broker's address: from the settings, or from the file of the process that started it."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ class Endpoint(msgspec.Struct, frozen=True):
 
 
 class EndpointFile(msgspec.Struct, frozen=True):
-    """What the file holds that the embedded broker's address is kept in."""
+    """The file with the embedded broker's address."""
 
     url: str
     passwords: dict[str, str]

@@ -56,7 +56,7 @@ class FactWatch:
         self._opening: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
-        """How many wait."""
+        """The number of waiters."""
         return sum(map(len, self._waiting.values()))
 
     async def open(self) -> None:
@@ -71,7 +71,7 @@ class FactWatch:
 
     @contextmanager
     def waiter(self, project: str) -> Iterator[FactWaiter]:
-        """Who waits for the facts of a project, from here on."""
+        """A new waiter for the facts of a project, from here on."""
         waiter = FactWaiter()
         self._waiting[project].add(waiter)
         try:
@@ -97,5 +97,5 @@ class FactWatch:
             waiter.wake()
 
     async def _reconnected(self) -> None:
-        """What was published meanwhile was not heard."""
+        """Wake all waiters: facts that were published meanwhile were missed."""
         self.wake_all()

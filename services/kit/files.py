@@ -12,8 +12,8 @@ SPOILT = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What is raised where a file of JSON is not as it was written, such as after a power cut."""
 
 
-class Foreign(OSError):
-    """In the place of a file of ours is one that we did not make; names a remedy."""
+class ForeignFile(OSError):
+    """A file of ours was replaced by one that we did not make; the message names a remedy."""
 
 
 def open_own(path: Path, flags: int = os.O_WRONLY | os.O_APPEND) -> int:
@@ -25,12 +25,12 @@ def open_own(path: Path, flags: int = os.O_WRONLY | os.O_APPEND) -> int:
         descriptor = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, OWNERS)
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.ENXIO, errno.EISDIR}:
-            raise Foreign(_foreign(path, "a link, a folder or a pipe")) from error
+            raise ForeignFile(_foreign(path, "a link, a folder or a pipe")) from error
         raise
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
         os.close(descriptor)
-        raise Foreign(_foreign(path, "another user's, or no file"))
+        raise ForeignFile(_foreign(path, "another user's, or no file"))
     if stat.S_IMODE(found.st_mode) != OWNERS:
         os.fchmod(descriptor, OWNERS)
     return descriptor

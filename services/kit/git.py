@@ -34,7 +34,7 @@ async def git(
     inherits: Sequence[int] = (),
     patience: float | None = None,
 ) -> bytes:
-    """What a command answers. Raises `GitFailed`, `OSError`.
+    """Run a command of git, and return its output. Raises `GitFailed`, `OSError`.
 
     `inherits`: open files that the process gets, such as that of a lock: they are open for as long as it runs.
     `patience`: seconds that it may take; none: `PATIENCE`.

@@ -1,4 +1,4 @@
-"""What git is run with: nothing of what surrounds this process but what reaching a repository needs."""
+"""The environment that git is run in: of this process's variables only those that reaching a repository needs."""
 
 from collections.abc import Mapping
 

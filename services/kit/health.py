@@ -14,7 +14,7 @@ SILENT = 5.0
 
 
 class HealthReport:
-    """What a room knows of its own health. Over HTTP and over the broker it reports the same."""
+    """A room's report on its own health. Over HTTP and over the broker it is the same."""
 
     def __init__(self, kit: Kit, room: Room, watchdog: Watchdog, append_failure: Callable[[], str]) -> None:
         """`append_failure` says why the newest append to the log failed; empty: it did not."""

@@ -1,4 +1,4 @@
-"""Where the health page of a room is: a room writes it down for the supervisor that has started it."""
+"""The address of a room's health page, in a file for the supervisor that has started the room."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""Where indexes are on the disk, and what is written down of them beside their tables.
+"""The place of indexes on the disk, and the files about them next to their tables.
 
 `index/<set>/` holds the tables of one model, and `position.json` how far the log is in them. `index/current.json` names
-the set that is searched. A set is never changed into another: a new one grows beside it.
+the set that is searched. A set is never changed into another: a new one is built next to it.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ from services.kit.same_log import Mark
 
 FOLDER, CURRENT, POSITION = "index", "current.json", "position.json"
 WORDS = "words"
-"""The set that is kept where no model makes vectors."""
+"""The set where no model makes vectors."""
 
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ class Current(msgspec.Struct, frozen=True):
 
 
 class Position(msgspec.Struct, frozen=True):
-    """How far the log is in a set, and which of its tables hold it."""
+    """The position of the log in a set, and which of its tables are at it."""
 
     through: int = 0
     tables: dict[str, str] = {}

@@ -1,8 +1,8 @@
 """Jobs: work that one event requests and that goes on, whatever process dies, until an event ends it.
 
-A durable consumer hands each request to one process. That process reads where the job stands from the head of the log,
+A durable consumer hands each request to one process. That process reads the job's state from the head of the log,
 lets a worker do the next part, and appends what came of it behind the state that it was decided on, or not at all. A
-request that is delivered again, since a process was killed, is the same job where it stands. What is due again after a
+request that is delivered again, since a process was killed, continues the same job. What is due again after a
 failure is the business of `kit.clock`.
 """
 
@@ -49,7 +49,7 @@ class Advance(msgspec.Struct, Generic[S], frozen=True):
 
 
 class Complete(msgspec.Struct, Generic[S], frozen=True):
-    """Nothing is left to do: these events end the job."""
+    """The end of a job: nothing is left to do, and these events record that."""
 
     decide: Callable[[S], Sequence[Event] | Fail]
 
@@ -71,7 +71,7 @@ Outcome = Advance[S] | Complete[S] | Fail | Abandon | Snooze
 
 
 class Job(msgspec.Struct, Generic[S, R], frozen=True):
-    """An open job where it stands at the head of the log."""
+    """An open job in its state at the head of the log."""
 
     address: Address
     state: S
@@ -88,7 +88,7 @@ class Worker(Protocol[S, R]):
 
 
 class JobKind(Protocol[S, R]):
-    """What a room brings: its state, its events, and who does the work."""
+    """One kind of job, as a room defines it: its state, its events, and who does the work."""
 
     def open(self, state: S) -> jobs.Open[R] | None:
         """The job that should go on; none: it has ended, or nobody wants it any more."""

@@ -14,7 +14,7 @@ from services.domain.draft import Draft
 from services.domain.outcome import Done, Outcome
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Delivery, Unreachable
-from services.kit.command_queue import MOST_AT_ONCE, Handled, QueuedCommand
+from services.kit.command_queue import MOST_AT_ONCE, HandledCommand, QueuedCommand
 from services.kit.consumer import Consumer
 from services.kit.room import Kit
 
@@ -111,7 +111,7 @@ class Loop(Generic[S, M]):
         """Decide all of a run, and append its facts at once. An error concerns its message only."""
         commands = [self._command(message) for message in messages]
 
-        async def attempt() -> Sequence[Handled[S, Outcome] | Exception]:
+        async def attempt() -> Sequence[HandledCommand[S, Outcome] | Exception]:
             handled = await self._aggregate.handle_all(address, commands)
             for one in handled:
                 if isinstance(one, Unreachable):

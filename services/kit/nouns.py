@@ -1,4 +1,4 @@
-"""Reading an address of which only some nouns matter, beside any number of other facts."""
+"""Reads an address of which only some nouns matter, among any number of other facts."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence

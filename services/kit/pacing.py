@@ -1,4 +1,4 @@
-"""How often something is done again for one address, where it is called for faster than it is done."""
+"""Limits how often something is done for one address that is called for faster than it is done."""
 
 from collections import OrderedDict
 from itertools import takewhile
@@ -27,7 +27,7 @@ class Pacing:
         return pause(now - began, cost * self._active(now), 0.0, self._longest)
 
     def _active(self, now: float) -> int:
-        """How many addresses have had a turn within `longest`: they share the tenth."""
+        """The number of addresses that have had a turn within `longest`: they share the tenth."""
         return sum(1 for _ in takewhile(lambda turn: now - turn[0] <= self._longest, reversed(self._turns.values())))
 
     def done(self, address: Address, began: float, ended: float) -> None:

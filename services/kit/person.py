@@ -1,4 +1,4 @@
-"""Who works in a directory: the e-mail address that git has there, as a digest that only this installation can make.
+"""The person who works in a directory: git's e-mail address, as a digest that only this installation can make.
 
 The service reads it itself, so that no harness can claim to be somebody. The address is stored nowhere: the log has the
 digest, and its key lies in the data directory, so that nobody who reads the log alone can try addresses.

@@ -1,4 +1,4 @@
-"""What a project is called: by the commit that the history of its repository begins with, as git itself finds it.
+"""The name of a project: the commit that the history of its repository begins with, as git itself finds it.
 
 The adapters' core computes the same in `repository.ts` and `identity.ts`; a test has both name the same repositories.
 """
@@ -28,7 +28,7 @@ _SCP = re.compile(r"(?:[^@/:]+@)?([^/:]+):(.+)")
 
 
 class Beginning(msgspec.Struct, frozen=True):
-    """Where the history of a directory's repository begins."""
+    """The beginning of the history of a directory's repository."""
 
     state: Literal["root", "shallow", "unborn", "none", "unknown"]
     """At this commit; the clone ends at this one, whose parents are elsewhere; nothing was committed yet; there is no
@@ -119,7 +119,7 @@ async def _had_history_name(former: str, directory: Path) -> bool:
 
 
 async def remote_name(directory: Path) -> str:
-    """What OpenCode calls a repository with a remote, by that remote's address; empty: it has none."""
+    """OpenCode's name for a repository with a remote, by that remote's address; empty: it has none."""
     try:
         address = (await _git(directory, "remote", "get-url", "origin")).strip()
     except (GitFailed, OSError):

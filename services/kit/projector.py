@@ -48,7 +48,7 @@ Follow = Callable[[Envelope, Event | None], None]
 
 
 class Sink(Protocol):
-    """What the log is projected into."""
+    """A sink, into which the log is projected."""
 
     @property
     def committed(self) -> int:
@@ -65,7 +65,7 @@ class Sink(Protocol):
 
 
 class CommitPace(NamedTuple):
-    """How much is committed at once, and when."""
+    """The pace of commits: how much at once, and when."""
 
     batch: int
     """Facts that are committed without waiting for more. Those that come meanwhile are committed together next."""
@@ -120,9 +120,9 @@ class Projector:
         self._read = sink.committed
         self._expected = 0
         self._taken = sink.committed
-        """What the sink has, as far as it was told: one that has less was put back, and is read to again."""
+        """The sink's position, as far as it was reported: one that has less was put back, and is read to again."""
         self._let_go = 0
-        """Facts that were read and not kept."""
+        """Facts that were read and not stored."""
         self._failure = ""
         self._skipped = 0
         self._clock = clock

@@ -1,4 +1,4 @@
-"""What every room is, and what it is given when it opens."""
+"""The interface of a room, and what it is given when it opens."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -13,7 +13,7 @@ from services.settings import Settings
 
 
 class Kit(msgspec.Struct, frozen=True):
-    """What a room works with: its connection, the log, its settings, and the stack that closes what it opens."""
+    """The resources of a room: its connection, the log, its settings, and the stack that closes what it opens."""
 
     room: str
     bus: Bus
@@ -43,7 +43,7 @@ class Room(Protocol):
         """Whether nothing waits and nothing is in hand."""
 
     def health(self) -> dict[str, object]:
-        """What an operator wants to see; `ok` says whether the room can do its work.
+        """The room's health for an operator; `ok`: the room can do its work.
 
         Two more names mean the same in every room: `failures` lists in words what it cannot do now, and
         `committed_through` is the position of the log up to which it has written what it makes of the log.

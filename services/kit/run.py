@@ -44,7 +44,7 @@ def run(room: type[Room], arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     _refuse_mixed_packages()
     garbage.collect_in_steps()
-    os.umask(0o077)  # what a room writes down is what people said: nobody else reads it
+    os.umask(0o077)  # a room's files contain what people wrote: nobody else reads them
     loaded = load()
     settings = loaded.settings
     configure(room.NAME, level=settings.logs.level, as_json=settings.logs.format == "json")
@@ -110,7 +110,7 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
 
 
 def _write_address(kit: Kit, port: int) -> None:
-    """Where it cannot be written, this room works all the same, and only its supervisor cannot ask how it is."""
+    """Write the health page's address. Without it this room works all the same, and only its supervisor cannot ask."""
     address = HealthAddress(os.getpid(), kit.settings.http.host, port)
     try:
         write_address(kit.settings.data, kit.room, address)

@@ -37,7 +37,7 @@ NOTHING = Mark()
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """How a log differs from the one that is known."""
+    """The difference between a log and the one that was known."""
 
     known: int
     """The newest position of the known one."""
@@ -48,7 +48,7 @@ class Difference(msgspec.Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """What has happened, for people."""
+        """A sentence for people about what has happened."""
         if self.head < self.known:
             return f"the log went back from {self.known:,} to {self.head:,}; it is the same up to {self.agreed:,}"
         return f"the log is another one behind {self.agreed:,}; it was known up to {self.known:,}"
@@ -78,8 +78,8 @@ def with_mark(marks: Sequence[Mark], newest: Mark) -> tuple[Mark, ...]:
     return tuple(thinned)
 
 
-def compared(marks: Sequence[Mark], through: int, head: int, found: Mapping[int, Mark]) -> Difference | None:
-    """How the log differs from the one that these marks are of; none: the marks show no difference.
+def compare_marks(marks: Sequence[Mark], through: int, head: int, found: Mapping[int, Mark]) -> Difference | None:
+    """The difference between the log and the one that these marks are of; none: the marks show none.
 
     `through`: the position up to which the known one was read. `found`: what the log holds at the marks' positions.
     """
@@ -94,7 +94,7 @@ def compared(marks: Sequence[Mark], through: int, head: int, found: Mapping[int,
 async def difference(log: ComparedLog, through: int, marks: Sequence[Mark]) -> Difference | None:
     """Compare the log as it is now with the one that these marks are of."""
     head = await log.head()
-    return compared(marks, through, head, await log.marks(mark.seq for mark in marks))
+    return compare_marks(marks, through, head, await log.marks(mark.seq for mark in marks))
 
 
 class Trail:
@@ -125,6 +125,6 @@ class Trail:
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """What the log is compared by: the latest records, and fewer the older they are."""
+        """Marks to compare the log by: the latest records, and fewer the older they are."""
         latest = [Mark(*one) for one in self._latest]
         return (*(mark for mark in self._marks if mark.seq < latest[0].seq), *latest) if latest else ()

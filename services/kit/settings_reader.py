@@ -1,4 +1,4 @@
-"""What projects have set for themselves, for rooms that ask at every turn: read again where it is a moment old."""
+"""A cache of projects' own settings, for rooms that ask at every turn: read again when it is a moment old."""
 
 import time
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""What a room pays model calls from: the budget of a project, which the desk keeps."""
+"""Payment for a room's model calls, from the budget of a project, which the desk keeps."""
 
 from uuid import uuid4
 

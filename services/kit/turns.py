@@ -18,7 +18,7 @@ SMOOTHING = 0.1
 
 
 class Turns(NamedTuple):
-    """How many questions of one kind are answered at once, so that long ones do not delay those of models."""
+    """The limit of questions of one kind that are answered at once, so that long ones do not delay those of models."""
 
     at_once: int
     waiting: int
@@ -26,7 +26,7 @@ class Turns(NamedTuple):
 
 
 class TooMany(Declined):
-    """So many questions of this kind wait already that one more would wait in vain."""
+    """A question is refused, since so many of this kind wait already that it would wait in vain."""
 
 
 class Expired(Declined):
@@ -55,12 +55,12 @@ class Queue:
         """What was not answered, by reason."""
 
     def __len__(self) -> int:
-        """How many wait."""
+        """The number of waiting requests."""
         return len(self._waiting)
 
     @property
     def health(self) -> dict[str, object]:
-        """What waits, what is in hand, and what was dropped since the start."""
+        """Requests that wait or are in hand, and those that were dropped since the start."""
         return {"waiting": len(self), "in_hand": self._in_hand, "dropped": dict(self.dropped)}
 
     @asynccontextmanager

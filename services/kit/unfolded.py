@@ -34,7 +34,7 @@ class UnfoldedFacts:
 
     @property
     def health(self) -> dict[str, object]:
-        """How many there are, and position and type of the newest ones, for the health of a room."""
+        """Their number, and position and type of the newest ones, for the health of a room."""
         return {"count": len(self), "newest": [list(one) for one in self.newest(REPORTED)]}
 
 

@@ -29,12 +29,12 @@ ARENAS = -8
 with contextlib.suppress(OSError, AttributeError):
     ctypes.CDLL(None).mallopt(ARENAS, 2)
 CACHE = 32 * 1024 * 1024
-"""Bytes of indexes that are kept at hand, and as many of what is known of files."""
+"""Bytes of indexes that are cached, and as many of what is known of files."""
 
 Columns = Mapping[str, Sequence[Any]]
 """Rows, given as columns."""
 PLACE = "_rowid"
-"""The column that tells where a row is."""
+"""The column of a row's place."""
 KEY = "key"
 FRESH = timedelta(seconds=0)
 """A reader sees what the writer has written just now."""
@@ -171,7 +171,7 @@ class Table:
         return await (query if limit is None else query.limit(limit)).to_arrow()
 
     async def rows_with(self, needles: Sequence[str]) -> int:
-        """How many rows hold one of these texts in a column, of all versions that are on the disk."""
+        """The number of rows with one of these texts in a column, in all versions that are on the disk."""
         found = 0
         for version in await self._versions():
             await self._table.checkout(version)

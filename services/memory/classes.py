@@ -18,7 +18,7 @@ CLASSES: tuple[MemoryClass, ...] = ("feedback", "project", "decision", "referenc
 
 
 class ClassRule(msgspec.Struct, frozen=True):
-    """What holds for all memories of a class."""
+    """The rule for all memories of a class."""
 
     factor: float
     """Of the strength that it begins with."""
@@ -43,7 +43,7 @@ _CLASS_OF: dict[str, MemoryClass] = {
 
 
 class Placement(msgspec.Struct, frozen=True):
-    """Where a memory belongs."""
+    """The place of a memory."""
 
     category: str
     """Of CATEGORIES."""

@@ -1,4 +1,4 @@
-"""What is known of one memory, one note, and one candidate."""
+"""One memory, one note, and one candidate."""
 
 from datetime import datetime
 from typing import Literal
@@ -17,7 +17,7 @@ MOST_FACTS = 64
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Where a memory was seen: the session, its message, the run that found it there, and the fact in the log."""
+    """A sighting of a memory: the session, its message, the run that found it there, and the fact in the log."""
 
     actor: str
     session: str
@@ -30,7 +30,7 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class PendingChange(msgspec.Struct, frozen=True):
-    """What a proposal would change of memories that there are."""
+    """A proposed change of existing memories."""
 
     kind: str
     """`merge`, `revise`, `archive` or `importance`."""
@@ -40,7 +40,7 @@ class PendingChange(msgspec.Struct, frozen=True):
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """A memory as it stands: its words, what they weigh, and where they come from."""
+    """A memory in its present state: its words, what they weigh, and where they come from."""
 
     id: str
     category: str
@@ -136,7 +136,7 @@ class Note(msgspec.Struct, frozen=True):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What became of a candidate at last."""
+    """The final judgement of a candidate."""
 
     verdict: str
     memory: str

@@ -1,4 +1,4 @@
-"""What a session works at now: files, errors that are open, and what was decided. A pure fold over its tool calls.
+"""The state of a session's work: files, open errors, and decisions. A pure fold over its tool calls.
 
 An exit code that nobody knows changes nothing. A command that succeeds clears the errors of its category and of no
 other one.
@@ -35,7 +35,7 @@ SUMMARY = 280
 SHOWN_SUMMARY = 160
 """... and that are shown of it, or of any other text."""
 BUDGET = 175
-"""Tokens of all lines, and of what is said around them."""
+"""Tokens of all lines, and of the text around them."""
 RUNTIME = "runtime"
 """The category of an error of a command that has none."""
 
@@ -79,7 +79,7 @@ class OpenError(msgspec.Struct, frozen=True):
 
 
 class MarkedDecision(msgspec.Struct, frozen=True):
-    """What the agent has marked as decided."""
+    """A decision that the agent has marked as one."""
 
     text: str
     source: str = ""
@@ -87,7 +87,7 @@ class MarkedDecision(msgspec.Struct, frozen=True):
 
 
 class HotState(msgspec.Struct, frozen=True):
-    """The newest of everything, bounded. What was seen last stands last."""
+    """The newest of everything, bounded. What was seen last comes last."""
 
     files: tuple[ActiveFile, ...] = ()
     errors: tuple[OpenError, ...] = ()

@@ -101,7 +101,7 @@ def _is_pathlike(word: str) -> bool:
 
 
 class _Blanks(dict[int, str]):
-    """What each character becomes: a blank, or itself. It is looked up once for each of the usual ones."""
+    """A table of characters: each becomes a blank, or itself. It is looked up once for each of the usual ones."""
 
     MOST = 4_096
 

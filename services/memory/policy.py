@@ -1,4 +1,4 @@
-"""What is done with candidates, by where they come from: the defaults, and what a person has set."""
+"""The policy for candidates, by their trust: the defaults, and what a person has set."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ FIXED = "tool_output"
 
 
 def action_for(policy: Mapping[str, str], trust: str) -> str:
-    """What is done with a candidate that has passed the gate: `applied`, `held` or `refused`."""
+    """The action for a candidate that has passed the gate: `applied`, `held` or `refused`."""
     if trust == FIXED:
         return DEFAULTS[FIXED]
     return policy.get(trust) or DEFAULTS.get(trust, "held")

@@ -48,7 +48,7 @@ class TraitCandidate(msgspec.Struct, frozen=True):
 
 
 class Trait(msgspec.Struct, frozen=True):
-    """What a person has stated, in the words of their oldest candidate."""
+    """A trait that a person has stated, in the words of its oldest candidate."""
 
     id: str
     text: str = ""
@@ -59,7 +59,7 @@ class Trait(msgspec.Struct, frozen=True):
 
     @property
     def sessions(self) -> int:
-        """In how many sessions it was stated."""
+        """The number of sessions in which it was stated."""
         return len({one.session for one in self.candidates})
 
     @property
@@ -69,7 +69,7 @@ class Trait(msgspec.Struct, frozen=True):
 
 
 class PersonProfile(msgspec.Struct, frozen=True):
-    """What is known of one person."""
+    """The profile of one person."""
 
     is_on: bool = False
     """Whether it is collected and used."""

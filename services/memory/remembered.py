@@ -54,7 +54,7 @@ class MemoryChange(msgspec.Struct, frozen=True):
 
 
 class Remembered(msgspec.Struct, frozen=True):
-    """What is remembered of a project."""
+    """The memory of a project, with its changes."""
 
     book: Book = Book()
     changes: Map[int, MemoryChange] = Map()
@@ -131,7 +131,7 @@ def _announced(announced: tuple[Note, ...], book: Book, event: Event) -> tuple[N
 
 
 def _kind(before: Memory | None, after: Memory) -> Kind | None:
-    """What a fact has made of a memory, for readers of the memory; none: nothing."""
+    """The kind of a memory's change by a fact, for readers of the memory; none: no change."""
     if before is None or not before.is_active:
         return "added" if after.is_active else None
     if not after.is_active:

@@ -1,4 +1,4 @@
-"""Which memories are in a head, and how they read: whole lines within a budget, the strongest first.
+"""Chooses the memories of a head and renders them: whole lines within a budget, the strongest first.
 
 Capacity decides what is in a head and never what is known: each one that is left out has its reason. A person's go
 first, pinned ones before others and then the newest before older ones: only the budget of tokens can hide a rule of a
@@ -41,7 +41,7 @@ Reason = Literal[
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """How much of a memory a head has."""
+    """A profile of a head: how much of a memory it has."""
 
     tokens: int
     """With everything around the lines."""
@@ -56,7 +56,7 @@ FULL = Profile(tokens=4_000)
 
 
 def profile_of(settings: Limits, most: int | None = None) -> Profile:
-    """How much of a memory a head has: what the settings allow, and at most so many tokens."""
+    """The profile of a head: what the settings allow, and at most so many tokens."""
     if settings.mode == "full":
         return Profile(_least(settings.full_tokens, most))
     return Profile(_least(settings.compact_tokens, most), settings.compact_entries)
@@ -97,7 +97,7 @@ def choose(
     """
     known = [*memories]
     gone = [(one.id, reason) for one in known if (reason := _why_inactive(one, at))]
-    picked = _Picked(profile, at)
+    picked = _Selection(profile, at)
     omitted = [(one.id, reason) for one in in_order(known, at, dormant, fadings) if (reason := picked.take(one))]
     chosen = sorted(picked.memories, key=lambda one: CLASSES.index(one.memory.memory_class))
     return Choice(tuple(chosen), (*omitted, *sorted(gone)), tuple(picked.twins))
@@ -106,7 +106,7 @@ def choose(
 def in_order(
     known: Sequence[Memory], at: datetime, dormant: Sequence[Interval] = (), fadings: Iterable[Fading] | None = None
 ) -> list[Memory]:
-    """What holds at this moment, in the order in which it takes the room that there is."""
+    """The memories that hold at this moment, in the order in which they take the room that there is."""
     holds = [_why_inactive(one, at) is None for one in known]
     first = sorted((one for one in compress(known, holds) if is_of_person(one)), key=_newness)
     others = [is_valid and not is_of_person(one) for one, is_valid in zip(known, holds, strict=True)]
@@ -121,7 +121,7 @@ NO_ROOM: frozenset[Reason] = frozenset({"global_cap", "token_budget", "empty_bud
 def hidden_since(
     memories: Iterable[Memory], at: datetime, dormant: Sequence[Interval] = (), profile: Profile = COMPACT
 ) -> dict[str, int]:
-    """What holds and finds no room -> the position of the fact with which it found none any more.
+    """Memories that hold and find no room -> the position of the fact since which they find none.
 
     That is read off what holds now: what was in its place before, and holds no longer, is not counted.
     """
@@ -199,8 +199,8 @@ def _why_inactive(memory: Memory, at: datetime) -> Reason | None:
     return "expired" if memory.expires_at is not None and memory.expires_at <= at else None
 
 
-class _Picked:
-    """What was picked so far, and the room that is left."""
+class _Selection:
+    """The memories that were chosen so far, and the room that is left."""
 
     def __init__(self, profile: Profile, at: datetime) -> None:
         self.memories: list[HeadMemory] = []
@@ -291,7 +291,7 @@ class Twins:
         self._texts.append((len(text_words), which))
 
     def find(self, text_words: frozenset[str]) -> int | None:
-        """Which of the texts that were taken in it is a twin of, counted from 0."""
+        """The index of the text, of those that were taken in, that it is a twin of."""
         near = {at for word in self._rare(text_words) for at in self._by_word.get(word, ())}
         near.update(at for word in text_words for at in self._by_rare.get(word, ()))
         which, count, texts = self._which(text_words), len(text_words), self._texts
@@ -320,7 +320,7 @@ def are_twins(one: int, other: int, common: int) -> bool:
 
 
 def prefix_length(count: int) -> int:
-    """So many of a text's `count` words that a twin has at least one of them."""
+    """The length of a prefix of a text's `count` words: a twin has at least one of them."""
     return count * (OF - SHARED) // OF + 1
 
 

@@ -45,13 +45,13 @@ _POLITE = re.compile(
 
 
 def sentence_key(text: str) -> str:
-    """The same for two texts that are the same sentence, and for no others."""
+    """A key that is the same for two texts that are the same sentence, and for no others."""
     return " ".join(words_of(text))
 
 
 @lru_cache(CACHED)
 def words_of(text: str) -> Words:
-    """What a sentence says, word by word and in order."""
+    """The content of a sentence, word by word and in order."""
     plain = _WIDE.sub(lambda wide: chr(ord(wide[0]) - 0xFEE0), unicodedata.normalize("NFC", text))
     plain = _POLITE.sub(" ", plain.lower() if plain.isupper() else plain)
     found: list[str] = []

@@ -46,7 +46,7 @@ class MemoryShelf(msgspec.Struct, frozen=True):
         return MemoryShelf((*self.pages[:number], changed, *self.pages[number + 1 :]), places)
 
     def since(self, before: MemoryShelf) -> Iterator[tuple[Memory | None, Memory | None]]:
-        """What is another memory here than it was on an earlier shelf: as it was, and as it is; None: there was none.
+        """Memories that differ from those on an earlier shelf: as they were, and as they are; None: there was none.
 
         Pages on which nothing has changed are passed over.
         """

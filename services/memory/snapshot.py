@@ -1,7 +1,7 @@
 """The memories that the writer of a summary is shown, by numbers; and the id by which this very list is known again.
 
 Whoever shows the list keeps nothing: its id names a position of the log, and the book as it was there gives it anew.
-The digest in the id tells whether both sides mean the same list, shown to the same holder.
+By the digest in the id both sides see whether they mean the same list, shown to the same session.
 """
 
 from __future__ import annotations  # the book's persistent maps cannot be subscripted at run time
@@ -34,22 +34,22 @@ class Snapshot(msgspec.Struct, frozen=True):
 def holder_of(session: str, compactions: int) -> str:
     """Who is shown a list: the writer of the next summary of a session that was compacted so often before.
 
-    So the id that stands in an earlier summary, which a model may copy, is none of a later list.
+    So the id in an earlier summary, which a model may copy, is none of a later list.
     """
     return f"{session}/{compactions}"
 
 
 def snapshot(book: Book, holder: str = "") -> Snapshot:
     """The list that this book gives to a holder."""
-    return named(book.seq, listed(book), holder)
+    return snapshot_of(book.seq, listed_memories(book), holder)
 
 
-def listed(
+def listed_memories(
     book: Book, memories: Iterable[Memory] | None = None, fadings: Iterable[Fading] | None = None
 ) -> tuple[Memory, ...]:
     """The memories of a list, in order. They depend on the book alone: strengths are those at its newest fact.
 
-    `memories`: those of the book, and how they fade, where that is at hand in a form that is faster to go through.
+    `memories`: those of the book, and how they fade, where that is known in a form that is faster to go through.
     """
     at = book.changed_at or datetime.min.replace(tzinfo=UTC)
     dormant = dormant_days(((one.since, one.until) for one in book.pauses), None, at)
@@ -57,7 +57,7 @@ def listed(
     return tuple(one.memory for one in choose(known, at, dormant, COMPACT, fadings).memories)
 
 
-def named(seq: int, memories: tuple[Memory, ...], holder: str) -> Snapshot:
+def snapshot_of(seq: int, memories: tuple[Memory, ...], holder: str) -> Snapshot:
     """The list of these memories, which the book gives at this position, as it is shown to a holder."""
     if not memories:
         return Snapshot()

@@ -1,4 +1,4 @@
-"""What a project's memory book holds, and under which keys a memory is found in it."""
+"""The state of a project's memory book, and the keys by which a memory is found in it."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -26,7 +26,7 @@ class Pause(msgspec.Struct, frozen=True):
 
 
 class Quarantine(msgspec.Struct, frozen=True):
-    """What was taken back of one source."""
+    """A quarantine of one source, and what it took back."""
 
     memories: tuple[str, ...]
     restored: tuple[str, ...]
@@ -46,7 +46,7 @@ class Book(msgspec.Struct, frozen=True):
     """How many candidates have each verdict."""
     notes: Map[str, Note] = Map()
     policy: Map[str, str] = Map()
-    """Trust -> action, where a person has said so."""
+    """Trust -> action, where a person has set one."""
     pauses: tuple[Pause, ...] = ()
     quarantines: Map[str, Quarantine] = Map()
     """`<kind>:<value>` -> what is taken back of it."""

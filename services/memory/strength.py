@@ -1,4 +1,4 @@
-"""How strong a memory is: it begins by its class and source, halves with its age, and is renewed when seen again.
+"""The strength of a memory: it begins by its class and source, halves with its age, and is renewed by sightings.
 
 Ages are days. Nothing here reads a clock: the moment at which strength is asked for comes in as a value, so the same
 log gives the same strengths on every replica.
@@ -41,7 +41,7 @@ SOURCE_OF = {
 
 
 class Pace(msgspec.Struct, frozen=True):
-    """How fast memories fade, and how they are renewed."""
+    """The pace at which memories fade, and how they are renewed."""
 
     half_life_days: float = 45.0
     growth: float = 0.85
@@ -104,7 +104,7 @@ def dormancy(last_work: float, until: float, pace: Pace = PACE) -> Interval | No
 
 
 class Fading(NamedTuple):
-    """What the strength of a memory is computed from, whatever the moment."""
+    """The parameters of a memory's strength, whatever the moment."""
 
     begins: float
     since: float
@@ -172,7 +172,7 @@ def ranked(
 ) -> list[Memory]:
     """Memories in the order in which they are shown at this moment; `fadings` are theirs, where they are known.
 
-    Of thousands few are equally strong: only for those it is looked at what else tells them apart.
+    Of thousands few are equally strong: only for those the other criteria are compared.
     """
     found = list(memories)
     of = strengths(fadings or (fading_of(one, pace) for one in found), at, dormant, pace)

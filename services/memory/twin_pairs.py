@@ -44,7 +44,7 @@ class TwinPairs:
                 self._add(one)
 
     def among(self, strongest: Iterable[Memory]) -> Iterator[tuple[Memory, Memory]]:
-        """Of these memories those that say nearly the same as one before them, each with that one."""
+        """Memories that are nearly the same as one before them, each with that one."""
         stronger: dict[str, tuple[int, Memory]] = {}
         for at, one in enumerate(strongest):
             near = self._near.get(one.id, ())

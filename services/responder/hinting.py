@@ -32,7 +32,7 @@ from services.responder.session_cache import SessionCache
 
 TIMEOUT = 3.0
 FRESH = 60.0
-"""Seconds after which a message is history: it was recorded elsewhere and is only told now."""
+"""Seconds after which a message is history: it was recorded elsewhere and is only reported now."""
 LIMIT = 10
 HINTED = tuple(source for source in get_args(Source) if source != "output")
 """Where is looked: that some output has a name bears on no message by itself."""
@@ -184,7 +184,7 @@ def _reason_to_skip(session: Session, message: str) -> str:
 
 
 def _is_wanted(session: Session, message: str) -> bool:
-    """Whether a person wrote it, in a session that is told hints, and nothing was decided of it."""
+    """Whether a person wrote it, in a session that gets hints, and nothing was decided of it."""
     known = session.conversation.messages.get(message)
     if known is None or known.recorded.role != "user" or known.recorded.synthetic:
         return False

@@ -26,7 +26,7 @@ class NewForks:
             task.cancel()
 
     def feed(self, envelope: Envelope, event: Event | None) -> None:
-        """Begin to load, if this is a new fork that is not held yet."""
+        """Begin to load, if this is a new fork that is not loaded yet."""
         if not isinstance(event, SessionForked) or envelope.seq <= self._live_from:
             return
         address = Address(envelope.project, envelope.session)

@@ -75,7 +75,7 @@ class NewSessions:
 
     @property
     def searches(self) -> int:
-        """How many sessions are looked for, or were and are remembered."""
+        """The number of sessions that are looked for, or were and are remembered."""
         return len(self._searches)
 
     def close(self) -> None:
@@ -136,7 +136,7 @@ class NewSessions:
         return found
 
     async def _newest(self, address: Address) -> str:
-        """Of the other sessions of its place, the one with the newest call, unless a person has deleted that."""
+        """The session of its place with the newest call, unless a person has deleted that."""
         project = address.project
         opened, envelope = await self._last(address, SessionOpened)
         if envelope is None or not isinstance(opened, SessionOpened) or not is_root(opened):

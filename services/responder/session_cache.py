@@ -18,7 +18,7 @@ PROJECTIONS: tuple[Projection[Any], ...] = registered(projections, Projection)
 
 
 class SessionCache:
-    """The states of all registered projections. A state that nobody has asked for is not held."""
+    """The states of all registered projections. A state that nobody has asked for is not loaded."""
 
     def __init__(self, reader: LogReader, capacity: int) -> None:
         """`capacity`: the most states of one projection."""
@@ -32,7 +32,7 @@ class SessionCache:
         }
 
     def feed(self, envelope: Envelope, event: Event | None) -> None:
-        """Enter an event as it is read, in every state of its scope that is held."""
+        """Enter an event as it is read, in every state of its scope that is loaded."""
         address = Address(envelope.project, envelope.session)
         noun = envelope.type.partition(".")[0]
         for projection, states in self._of_scope[scope_of(address)]:
@@ -41,16 +41,16 @@ class SessionCache:
                 entry.feed(projection.evolve, envelope, event)
 
     async def entry(self, projection: Projection[S], address: Address) -> Entry[S]:
-        """The entry of a projection at an address; it is loaded if it is not held."""
+        """The entry of a projection at an address; it is loaded if it is not yet."""
         found: Entry[S] = await self._sessions[projection].get(address)
         return found
 
     async def state(self, projection: Projection[S], address: Address) -> S:
-        """The state of a projection at an address; it is loaded if it is not held."""
+        """The state of a projection at an address; it is loaded if it is not yet."""
         return (await self.entry(projection, address)).state
 
     def peek(self, projection: Projection[S], address: Address) -> Entry[S] | None:
-        """The entry of a projection at an address, if it is held."""
+        """The entry of a projection at an address, if it is loaded."""
         return self._sessions[projection].peek(address)
 
     def states(self, projection: Projection[S]) -> Sessions[S]:

@@ -1,4 +1,4 @@
-"""Whose session it is: the first plan of one waits until the desk has recorded that, where somebody has a profile."""
+"""The owner of a session: its first plan waits until the desk has recorded that, where somebody has a profile."""
 
 import asyncio
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Who waits for a step: an answer to a model call is made when the log has been read up to that call."""
+"""Waits for steps: an answer to a model call is made when the log has been read up to that call."""
 
 import asyncio
 from collections import defaultdict

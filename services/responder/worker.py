@@ -100,7 +100,7 @@ class Responder:
         return self._files.committed >= await self._kit.reader.head()
 
     def health(self) -> dict[str, object]:
-        """Positions in the log, what is held in memory, and why the views are not written, if they are not."""
+        """Positions in the log, what is in memory, and why the views are not written, if they are not."""
         failure = self._projector.failure
         return {
             "ok": not failure,

@@ -1,4 +1,4 @@
-"""One question from its words to the hits: what is understood of it, where is looked, and what is told."""
+"""One question from its words to the hits: what it is understood as, where to look, and what is answered."""
 
 import asyncio
 import contextlib
@@ -53,7 +53,7 @@ _served = msgspec.json.Decoder(Served)
 
 
 class Preparation(msgspec.Struct, frozen=True):
-    """What a question needs once, however many names its project has: each name is searched with it."""
+    """The preparation of a question, once for all names of its project: each name is searched with it."""
 
     query: str
     kinds: tuple[Kind, ...]
@@ -76,7 +76,7 @@ class Searching:
         """Project -> the sessions that were quarantined when that was last known, where some were."""
 
     async def answer(self, asker: Asker, ask: SearchAsk) -> Hits:
-        """What is found under all names of the project. What could not be done is reported, and the rest is done."""
+        """The hits under all names of the project. What could not be done is reported, and the rest is done."""
         names = (await self._aliases.now()).names(asker.project)
         query = ask.query[:MOST_CHARACTERS].strip()
         if not query.replace("\0", "").strip():
@@ -112,7 +112,7 @@ class Searching:
         return whole if whole.error else self._with_text(asker, ask.query[:MOST_CHARACTERS].strip(), whole)
 
     async def _answer(self, asker: Asker, ask: SearchAsk, prepared: Preparation) -> Hits:
-        """What is found under one name of the project."""
+        """The hits under one name of the project."""
         query, kinds = prepared.query, prepared.kinds
         degraded = list(prepared.degraded)
         try:
@@ -190,7 +190,7 @@ class Searching:
         )
 
     async def _in_prompt(self, shelves: Sequence[StoredShelf], asked: ShelfQuery) -> tuple[Hit, ...]:
-        """What the asker has before them that fits: it was left out, and nothing else does."""
+        """Hits that the asker's prompt has already, which are left out, where there are no others."""
         left_out = asked.scope.left_out
         if not left_out:
             return ()
@@ -224,7 +224,7 @@ class Searching:
         return served
 
     async def _position(self, name: str) -> int:
-        """Where what was remembered last is in the log; 0 where the broker does not say."""
+        """The log position of the newest memory; 0 where the broker does not answer."""
         try:
             return await self._written.position(name)
         except BrokerError:
@@ -290,7 +290,7 @@ def _is_urgent(ask: SearchAsk) -> bool:
 
 
 def _sources(wanted: Sequence[str]) -> tuple[tuple[Kind, ...], list[str]]:
-    """Where to look, and what of the wish is not known."""
+    """Where to look, and what of the request is not known."""
     known = tuple(kind for kind in KINDS if kind in wanted)
     unknown = sorted({one[:40] for one in wanted} - set(KINDS))
     notes = [f"unknown sources were left out: {', '.join(unknown)}; there are {', '.join(KINDS)}"] if unknown else []
@@ -298,12 +298,12 @@ def _sources(wanted: Sequence[str]) -> tuple[tuple[Kind, ...], list[str]]:
 
 
 def _known_sessions(shelves: Iterable[StoredShelf], wanted: Sequence[str]) -> set[str]:
-    """Those of these sessions of which something is indexed."""
+    """The sessions of these of which something is indexed."""
     return {name for stored in shelves for name in wanted if name in stored.shelf.sessions(name)}
 
 
 def _not_indexed(shelves: Iterable[StoredShelf], unknown: Sequence[str]) -> str:
-    """That nothing is indexed of these sessions, and which are called nearly the same."""
+    """The sentence for sessions of which nothing is indexed, with similar names."""
     known = {name for stored in shelves for name in stored.shelf.sessions("") if name}
     like = [match for name in unknown for match in get_close_matches(name, known, 1)]
     meant = f": did you mean {' or '.join(like)}?" if like else ""
@@ -311,7 +311,7 @@ def _not_indexed(shelves: Iterable[StoredShelf], unknown: Sequence[str]) -> str:
 
 
 def _notes_of_all(replies: Sequence[Hits], unknown: tuple[str, ...]) -> Iterator[str]:
-    """What could not be done under the names of a project; a session is unknown that has rows under none of them."""
+    """Faults of the search under all names of a project; a session is unknown that has rows under none of them."""
     for reply in replies:
         yield from (note for note in reply.degraded if not note.startswith(NOT_INDEXED))
     if unknown:
@@ -327,7 +327,7 @@ def _left_out(session: str, served: Served) -> Iterator[str]:
 
 
 async def _hits(found: Sequence[Found], asked: ShelfQuery) -> list[Hit]:
-    """What is told of rows, in their order."""
+    """The hits of rows, in their order."""
     by_shelf: dict[str, list[int]] = {}
     for number, one in enumerate(found):
         by_shelf.setdefault(one.stored.name, []).append(number)
@@ -363,7 +363,7 @@ def _hit(kind: Source, row: Facts, found: Found, excerpt: str) -> Hit:
 
 
 def _one_of_each_session(hits: Sequence[Hit]) -> list[Hit]:
-    """Of each session the first one; what belongs to none stands for itself."""
+    """Of each session the first one; of those that belong to none, each."""
     seen: set[str] = set()
     firsts = []
     for hit in hits:

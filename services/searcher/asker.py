@@ -1,4 +1,4 @@
-"""Who asks, and what they may see. The project is that of the subject: who asks of another one is refused before."""
+"""The client of a search, and what it may see. The project is that of the subject: others are refused before."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ AGENT, PERSON = 25, 200
 
 
 class Asker(NamedTuple):
-    """Who asks."""
+    """The client of a search."""
 
     project: str
     session: str
@@ -22,5 +22,5 @@ class Asker(NamedTuple):
 
 
 def asker(ask: SearchAsk, characters: int = CHARACTERS) -> Asker:
-    """Who asks this, and how much of each text they get."""
+    """The client of this question, and how much of each text it gets."""
     return Asker(ask.project, ask.session, AGENT if ask.session else PERSON, ask.project, characters)

@@ -88,11 +88,11 @@ class Augmenter:
 
     @property
     def health(self) -> dict[str, object]:
-        """How many requests are answered and wait now."""
+        """The numbers of requests that are answered and that wait now."""
         return self._turns.health
 
     async def answer(self, ask: AugmentAsk) -> Augmentation:
-        """What is found, and what a model quotes of it within the time. Raises `Declined` where too many ask."""
+        """The hits, and a model's quotations of them within the time. Raises `Declined` where too many ask."""
         until = self._clock() + ALTOGETHER
         async with self._turns.turn(f"ask.{ask.NAME}", until=until):
             try:
@@ -127,7 +127,7 @@ class Augmenter:
         return lambda stem: sum(shelf.count(code(stem)) for shelf in shelves)
 
     async def _chosen(self, ask: AugmentAsk, hits: Sequence[Hit], until: float) -> Chosen:
-        """What a model quotes of the hits, or else the best of them."""
+        """A model's quotations of the hits, or else the best of them."""
         if not hits:
             return Chosen((), "Nothing is known of this project that bears on it.")
         excerpts = offered(hits)

@@ -1,4 +1,4 @@
-"""What rows are compared by and shown with, copied from their table into a file that has no name.
+"""Copies of rows' fields for comparing and showing, in a file that has no name.
 
 A table takes a tenth of a millisecond for each value that is read out of its midst, and a search reads a thousand of
 them. Here a row is one piece, and is read at once. The file goes with the process, or with the shelf whose rows it
@@ -29,7 +29,7 @@ ROOM = 2 * 1024**3
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True):
-    """What is told of a row, besides its text."""
+    """A row's fields for a hit, besides its text."""
 
     ref: str
     session: str

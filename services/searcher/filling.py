@@ -17,7 +17,7 @@ from services.searcher.stored_shelf import StoredShelf
 SHELVED = (
     "id", "hash", "session", "actor", "role", "at", "seq", "terms", "terms_title", "terms_around", "written",
 )  # fmt: skip
-"""What is held of each row in memory."""
+"""What is in memory of each row."""
 AT_ONCE = 2_000
 """Rows that are put on a shelf together; others wait so long."""
 WASTE = 0.25
@@ -26,7 +26,7 @@ FEW = 1_000
 
 
 class ShelfSource(NamedTuple):
-    """What a shelf is filled from: one version of a table."""
+    """The source of a shelf: one version of a table."""
 
     project: str
     kind: Kind
@@ -39,7 +39,7 @@ class ShelfSource(NamedTuple):
 
 
 async def filled(source: ShelfSource, stored: StoredShelf | None) -> StoredShelf:
-    """The shelf that was held, or a new one, with all that the table has."""
+    """The shelf that was in memory, or a new one, with all that the table has."""
     table = source.table
     listed = await table.arrow(("id", "hash", "seq", PLACE), f"project = {quoted(source.project)}")
     if stored is None or stored.name != source.name or stored.shelf.waste > max(FEW, WASTE * len(stored.shelf)):
@@ -89,7 +89,7 @@ async def _bare(source: ShelfSource, shelf: Shelf, unsure: Places) -> Places:
 
 
 class _Change(NamedTuple):
-    """What became of rows since they were put on the shelf."""
+    """The change of rows since they were put on the shelf."""
 
     gone: list[str]
     moved: dict[str, int]

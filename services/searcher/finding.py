@@ -21,7 +21,7 @@ replace = msgspec.structs.replace
 
 
 class ShelfQuery(msgspec.Struct, frozen=True):
-    """What is looked for in every shelf."""
+    """The query for every shelf."""
 
     query: Query
     literals: tuple[str, ...]

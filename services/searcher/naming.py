@@ -1,4 +1,4 @@
-"""What a query names by its id: it is that, and nothing else is looked for."""
+"""Finds what a query names by its id: then nothing else is looked for."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime

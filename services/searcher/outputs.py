@@ -28,7 +28,7 @@ replace = msgspec.structs.replace
 
 
 async def find_with_names(shelves: Sequence[StoredShelf], asked: ShelfQuery, most: int) -> list[Found]:
-    """What fits best of all shelves, the best first, and the outputs that have a name of the query."""
+    """The best hits of all shelves, the best first, and the outputs that have a name of the query."""
     outputs = [stored for stored in shelves if stored.shelf.kind in BY_NAME and len(stored.shelf)]
     found, *named = await asyncio.gather(
         find([stored for stored in shelves if stored.shelf.kind not in BY_NAME], asked, most),

@@ -1,4 +1,4 @@
-"""What the searcher reads of the index: the tables of the set that is searched, and shelves of its projects."""
+"""The searcher's view of the index: the tables of the set that is searched, and shelves of its projects."""
 
 import asyncio
 import contextlib
@@ -94,12 +94,12 @@ class SearchStore:
             self._is_compared = True
 
     def _position(self) -> Position:
-        """How far the set that is searched is; nothing where it was made from another log."""
+        """The position of the set that is searched; none where it was made from another log."""
         position = read_position(self._folder) if self.current else Position()
         return Position() if position.tables == self._foreign else position
 
     async def read_through(self) -> int:
-        """The same, after a look at whether an index, or another one, is searched by now. Raises `VectorsError`."""
+        """That position, after a look at whether another index is searched by now. Raises `VectorsError`."""
         await self._opened()
         return self.through
 
@@ -110,7 +110,7 @@ class SearchStore:
 
     @property
     def rows(self) -> int:
-        """How many rows are held in memory."""
+        """How many rows are in memory."""
         return sum(len(stored.shelf) for project in self._stored.values() for stored in project.kinds.values())
 
     @property

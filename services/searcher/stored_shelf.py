@@ -59,7 +59,7 @@ async def read(stored: StoredShelf, numbers: Places, names: Sequence[str]) -> li
     copied = stored.copies.has(numbers)
     found: list[tuple[bytes, ...]] = [()] * len(numbers)
     if copied.any():
-        # not in a thread: what the system has at hand is read in less time than a thread is woken
+        # not in a thread: what the system has cached is read in less time than a thread is woken
         there = stored.copies.read(numbers[copied].tolist(), names)
         for at, record in zip(np.flatnonzero(copied).tolist(), there, strict=True):
             found[at] = record

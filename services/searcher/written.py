@@ -1,4 +1,4 @@
-"""What was remembered or noted lately: a search that comes behind the confirmation of it waits until it is indexed."""
+"""Recent memories and notes: a search that follows their confirmation waits until they are indexed."""
 
 import asyncio
 import time
@@ -37,7 +37,7 @@ class ConfirmedWrites:
         self._heard.setdefault(parse_log(subject)[0].project, {})[subject] = self._clock()
 
     async def position(self, project: str) -> int:
-        """A position that has the newest of them before it; 0: none was written since this began.
+        """The position of the newest of them, or one behind it; 0: none was written since this began.
 
         Raises `Unreachable`.
         """

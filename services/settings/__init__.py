@@ -15,7 +15,7 @@ from services.settings.groups import (
     Settings,
     Views,
 )
-from services.settings.load import Loaded, environment, load
+from services.settings.load import LoadedSettings, environment, load
 from services.settings.sources import Problem
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
     "Http",
     "IndexSettings",
     "Limits",
-    "Loaded",
+    "LoadedSettings",
     "Logs",
     "LoopSettings",
     "MemoryLimits",

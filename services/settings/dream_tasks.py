@@ -20,7 +20,7 @@ TASKS = tuple(
 
 
 def unknown_task(name: str) -> str:
-    """What is wrong with the name of a task, with the right ones; empty: there is one of this name."""
+    """A fault of the name of a task, with the right ones; empty: there is one of this name."""
     if name in TASKS:
         return ""
     like = get_close_matches(name, TASKS, 1)

@@ -1,4 +1,4 @@
-"""What can be set, read from the definitions: each setting with its names, its type and its bounds."""
+"""The list of settings, read from the definitions: each with its names, its type and its bounds."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, TypeGuard, get_args, get_origin
@@ -55,13 +55,13 @@ class SettingEntry(Struct, frozen=True):
 
     @property
     def own(self) -> str:
-        """What a project may set it to for itself alone: `any` value, or only `off`; empty: nothing."""
+        """A project's choice of this setting for itself: `any` value, or only `off`; empty: none."""
         found: str = (self.meta.extra or {}).get("own", "")
         return found
 
     @property
     def rule(self) -> Rule | None:
-        """How a project's file may tighten it for a whole installation; None: it has no say."""
+        """The rule by which a project's file may restrict it for a whole installation; None: it may not."""
         found: Rule | None = (self.meta.extra or {}).get("project")
         return found
 

@@ -41,13 +41,13 @@ class Nats(msgspec.Struct, frozen=True):
 
 
 class LoopSettings(msgspec.Struct, frozen=True):
-    """How rooms work through their input."""
+    """The loop in which rooms work through their input."""
 
     max_in_hand: Annotated[int, Meta(ge=1)] = 1024
     """Messages fetched and not yet acknowledged."""
     ack_wait: Annotated[float, Meta(gt=0.0)] = 5.0
-    """Seconds until the broker delivers an unacknowledged message again, after a room's fall; work in hand is
-    kept alive."""
+    """Seconds until the broker redelivers an unacknowledged message, after a room has failed; work in hand renews its
+    time."""
     max_deliver: Annotated[int, Meta(ge=1)] = 5
     """Attempts before a message becomes a dead letter."""
     backoff: Annotated[float, Meta(ge=0.0)] = 0.5
@@ -61,7 +61,7 @@ class LoopSettings(msgspec.Struct, frozen=True):
 
 
 class Search(msgspec.Struct, frozen=True):
-    """How is searched."""
+    """The search for messages, memories, notes, history and commits."""
 
     projects: Annotated[int, Meta(ge=1)] = 8
     """Projects whose rows the searcher keeps ready in memory, about 1 KiB for each row."""
@@ -100,7 +100,7 @@ class Views(msgspec.Struct, frozen=True):
 
 
 class ProviderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who offers models, and how it is reached."""
+    """A provider of models, and how it is reached."""
 
     kind: Literal["openai", "anthropic", "harness"] = "openai"
     """What it speaks: OpenAI's chat completions, as most do, or Anthropic's messages. `harness`: a harness of the
@@ -115,7 +115,7 @@ class ProviderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model costs, in USD for a million tokens."""
+    """The price of a model, in USD for a million tokens."""
 
     input: Annotated[float, Meta(ge=0.0)] = 0.0
     output: Annotated[float, Meta(ge=0.0)] = 0.0
@@ -207,7 +207,7 @@ class Model(msgspec.Struct, frozen=True):
 
 
 class Embed(msgspec.Struct, frozen=True):
-    """What makes vectors of texts, so that search finds what means the same in other words."""
+    """The source of vectors for texts, by which search finds the same meaning in other words."""
 
     provider: Literal["local", "remote", "off"] = "local"
     """`local`: a small model on this machine, which knows English; `remote`: an endpoint that speaks as OpenAI's
@@ -227,7 +227,7 @@ class Embed(msgspec.Struct, frozen=True):
     timeout: Annotated[float, Meta(gt=0.0)] = 30.0
     """Seconds for one answer."""
     text_type: str = ""
-    """What is sent as `input_type` with a text, for models that tell texts from queries ..."""
+    """What is sent as `input_type` with a text, for models that distinguish texts and queries ..."""
     query_type: str = ""
     """... and with a query."""
 
@@ -290,7 +290,7 @@ class Dream(msgspec.Struct, frozen=True):
 
 
 class Logs(msgspec.Struct, frozen=True):
-    """What the rooms print."""
+    """The log lines that rooms print."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     """The least important line that is printed."""
@@ -315,7 +315,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that can be set for an installation."""
 
     data: Path = msgspec.field(default_factory=default_data_dir)
-    """The directory for everything that is kept: the broker's store, the views, the broker's address."""
+    """The directory for all data: the broker's store, the views, the broker's address."""
     nats: Nats = Nats()
     loop: LoopSettings = LoopSettings()
     views: Views = Views()

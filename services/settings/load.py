@@ -1,4 +1,4 @@
-"""How settings come together: the environment, a person's file, and the defaults; and how they are handed on.
+"""Loads the settings from the environment, a person's file and the defaults; and how they are handed on.
 
 A value that cannot be used is named, and the next source holds in its place: nothing that a person writes into a
 setting ends a command.
@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from services.settings.entries import SettingEntry, value_of
 from services.settings.groups import Settings
-from services.settings.models import EVERYTHING, made
+from services.settings.models import EVERYTHING, build_group
 from services.settings.sources import (
     DEFAULT,
     ENTRIES,
@@ -27,7 +27,7 @@ from services.settings.sources import (
 )
 
 
-class Loaded(msgspec.Struct, frozen=True):
+class LoadedSettings(msgspec.Struct, frozen=True):
     """The settings that hold, and how they came about."""
 
     settings: Settings
@@ -41,20 +41,20 @@ class Loaded(msgspec.Struct, frozen=True):
         return value_of(self.settings, entry)
 
 
-def load(variables: Mapping[str, str] = os.environ) -> Loaded:
+def load(variables: Mapping[str, str] = os.environ) -> LoadedSettings:
     """The settings of this environment: variables hold before the user's file, and that before the defaults."""
     own, file = Variables(variables), File(user_file(variables))
     layers: tuple[SettingsSource, ...] = (own, file)
     problems: list[tuple[SettingEntry, SettingsSource, ErrorDetails]] = []
     while True:
         try:
-            settings = made(Settings, EVERYTHING(sources=layers))  # type: ignore[call-arg] # asked for by the model
+            settings = build_group(Settings, EVERYTHING(sources=layers))  # type: ignore[call-arg] # asked for by the model
             break
         except ValidationError as error:
             problems += _refused(error, layers)
     sources = {key: next((one.name for one in layers if key in one.given), DEFAULT) for key in ENTRIES}
     refused = (unusable(entry, source, error, sources[entry.key]) for entry, source, error in problems)
-    return Loaded(settings, sources, (*file.problems, *own.unknown(settings), *refused))
+    return LoadedSettings(settings, sources, (*file.problems, *own.unknown(settings), *refused))
 
 
 def _refused(

@@ -20,7 +20,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Group(BaseModel, extra="forbid"):
-    """What the models of all groups have in common."""
+    """The base of the models of all groups."""
 
 
 class Sourced(BaseSettings, env_prefix=PREFIX, env_nested_delimiter=BETWEEN, validate_default=False):
@@ -37,12 +37,12 @@ def typed(kind: Any) -> Any:  # noqa: ANN401 - whatever an annotation may be
     """A type of the definitions as pydantic takes it. A value of a struct's model ends as that struct."""
     origin, inner = get_origin(kind), get_args(kind)
     if is_struct(kind):
-        return Annotated[model_of(kind, Group), AfterValidator(partial(made, kind))]
+        return Annotated[model_of(kind, Group), AfterValidator(partial(build_group, kind))]
     if kind in {int, float}:  # true is no number, and what is not finite is none that can be worked with
         plain = BeforeValidator(lambda given: str(given) if isinstance(given, bool) else given)
         return Annotated[kind, plain, *([Field(allow_inf_nan=False)] if kind is float else [])]
     if kind is Path:
-        return Annotated[str, AfterValidator(placed)]
+        return Annotated[str, AfterValidator(absolute_path)]
     if origin is Annotated:
         return Annotated[typed(inner[0]), Field(**{name: getattr(inner[1], name) for name in (*BOUNDS, "pattern")})]
     if origin is None or origin is Literal:
@@ -50,7 +50,7 @@ def typed(kind: Any) -> Any:  # noqa: ANN401 - whatever an annotation may be
     return (Union if origin is UnionType else origin)[tuple(map(typed, inner))]
 
 
-def placed(text: str) -> Path:
+def absolute_path(text: str) -> Path:
     """A path as every process means it, wherever it is started and whatever links lead there."""
     return Path(os.path.realpath(os.path.expanduser(text)))  # noqa: PTH111 - pathlib's raises for an unknown user
 
@@ -61,7 +61,7 @@ def model_of(struct: type[msgspec.Struct], base: type[M]) -> type[M]:
     return create_model(struct.__name__, __base__=base, **fields)
 
 
-def made(struct: type[S], model: BaseModel) -> S:
+def build_group(struct: type[S], model: BaseModel) -> S:
     """The struct of a model. Its values are judged together; one that contradicts the others is refused in its name."""
     given = {name: getattr(model, name) for name in type(model).model_fields if name in model.model_fields_set}
     try:
@@ -88,7 +88,7 @@ def _contradiction(struct: type[S], given: Mapping[str, object]) -> tuple[str, V
             return next((name, refused[name]) for name in given if name in refused)
 
 
-def read(entry: SettingEntry, value: object) -> object:
+def parse_value(entry: SettingEntry, value: object) -> object:
     """A value of one setting, by itself. Raises `ValidationError` where it cannot be used."""
     return TypeAdapter[object](typed(entry.field.type)).validate_python(value)
 

@@ -1,4 +1,4 @@
-"""Where settings come from, and what is wrong with what was found there."""
+"""Sources of settings, and faults of what was found there."""
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -96,7 +96,7 @@ class File(SettingsSource, TomlConfigSettingsSource):
     """A file of settings; nothing, where there is none or where it cannot be read as a whole."""
 
     problems: tuple[Problem, ...] = ()
-    """What is wrong with it, beside values."""
+    """Faults of the settings that are no faults of single values."""
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)

@@ -1,4 +1,4 @@
-"""Long bodies: kept in their bucket, masked, with what the facts must know of them all the same."""
+"""Long bodies: stored in their bucket, masked, with what the facts must know of them all the same."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ replace = msgspec.structs.replace
 
 
 class StoredBodies(msgspec.Struct):
-    """What is known of the bodies of one message that are in the bucket."""
+    """The bodies of one message that are in the bucket."""
 
     sizes: dict[str, int] = {}
     """Reference -> UTF-8 bytes."""
@@ -43,8 +43,8 @@ class BodyStore:
         """The item with references in the place of its long bodies; `stored` takes what is known of them."""
         match item:
             case MessageSeen(parts=parts) if any(_is_long(part) for part in parts):
-                held = [await self._part(part, stored) if _is_long(part) else part for part in parts]
-                return replace(item, parts=tuple(held))
+                short = [await self._part(part, stored) if _is_long(part) else part for part in parts]
+                return replace(item, parts=tuple(short))
             case PartSeen() if _is_long(item):
                 return await self._part(item, stored)
             case DocumentSeen(text=text, text_ref=reference):

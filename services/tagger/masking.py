@@ -1,4 +1,4 @@
-"""What a harness sends, without its secrets: every text that may reach the log passes here."""
+"""Masks the secrets in a harness's messages: every text that may reach the log passes here."""
 
 import msgspec
 
@@ -21,7 +21,7 @@ from services.domain.secrets import mask
 replace = msgspec.structs.replace
 
 
-def masked(items: tuple[Seen, ...]) -> tuple[Seen, ...]:
+def mask_item(items: tuple[Seen, ...]) -> tuple[Seen, ...]:
     return tuple(_item(item) for item in items)
 
 

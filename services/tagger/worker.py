@@ -48,7 +48,7 @@ from services.tagger.core.decide import InboundContext, decide
 from services.tagger.core.learned_limits import unknown_limits
 from services.tagger.core.state import TaggedSession, evolve
 from services.tagger.externalise import BodyStore, StoredBodies
-from services.tagger.masking import masked
+from services.tagger.masking import mask_item
 from services.tagger.projects import Projects
 
 WARMING = "gh" + "p_" + 36 * "a"
@@ -115,9 +115,9 @@ class Tagger:
         inbound = decode_inbound(delivery.data)
         check_address(address, inbound)
         if len(delivery.data) > LARGE:
-            items = await asyncio.to_thread(masked, inbound.items)
+            items = await asyncio.to_thread(mask_item, inbound.items)
         else:
-            items = masked(inbound.items)
+            items = mask_item(inbound.items)
         stored = StoredBodies()
         items = tuple([await self._bodies.externalise(item, stored) for item in items])
         origin = await self._origin(address, items)

@@ -82,7 +82,7 @@ async def connects(
     finally:
         if process.returncode is None:
             process.kill()
-    sent = [json.loads(one.data) async for one in rewriting.stored(bus, IN.name)]
+    sent = [json.loads(one.data) async for one in rewriting.stored_messages(bus, IN.name)]
     return {one["id"]: one["items"][0]["text"] for one in sent}
 
 

@@ -68,7 +68,7 @@ def _reported(step: Step) -> Iterator[tuple[str, str]]:
     outputs = [call.output for call in step.calls if trouble(call)]
     yield from (("file", path) for call in step.calls for path in call.files)
     yield from (("file", name) for text in texts for name in names(text) if is_file(name))
-    yield from (("commit", one) for call in step.calls for one in commits.made(call))
+    yield from (("commit", one) for call in step.calls for one in commits.made_commits(call))
     yield from (("commit", one) for text in step.reports for one in commits.mentioned(text))
     yield from (("error", name) for text in (*texts, *outputs) for name in names(text) if _ERROR.fullmatch(name))
     yield from (("constraint", rule) for text in step.requests for rule in constraints(text))

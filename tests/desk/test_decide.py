@@ -19,9 +19,8 @@ from schemas.events import (
     TagAssigned,
 )
 from services.desk.core.commands import decide
-from services.desk.core.grammar import MAX_TAGS, parse_tags
 from services.desk.core.session import NOTHING_WAITS, DeskSession
-from services.desk.core.tags import Tags, evolve
+from services.desk.core.tags import MAX_TAGS, Tags, evolve, parse_tags
 from services.domain.decision import CommandContext, Decision
 from services.domain.protection import newest, protected
 from services.domain.ranges import BadRange

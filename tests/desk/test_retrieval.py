@@ -21,7 +21,7 @@ from services.desk.worker import Desk
 from services.domain.search.answer_text import answer_text, memories_in_answer
 from services.kit.bus import Bus
 from services.memory.book import Book
-from services.memory.decide.adopting import adopted
+from services.memory.decide.adopting import adopted_fact
 from tests.desk.test_books import PROJECT, send
 from tests.desk.test_intake import publish, rested
 from tests.helpers.broker_world import HARBOUR, facts, opened, quick_settings
@@ -53,7 +53,7 @@ def test_the_memories_of_an_answer_are_those_of_its_hits() -> None:
 
 def test_a_project_that_goes_on_under_another_name_keeps_what_was_shown() -> None:
     event = MemoryRetrieved(memories=["ma"], origin="s1")
-    assert event == adopted(event, Book())
+    assert event == adopted_fact(event, Book())
 
 
 @pytest.fixture

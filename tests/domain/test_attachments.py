@@ -16,8 +16,8 @@ from services.domain.attachments import (
     MOST_OF_PICTURE,
     UNKNOWN_PICTURE,
     attachment,
+    attachment_in_words,
     attachment_tokens,
-    described,
     file_name,
     file_tokens,
     is_picture,
@@ -96,11 +96,11 @@ def test_whatever_a_harness_says_its_cost_is_bounded(found: Attachment) -> None:
 
 
 def test_it_is_called_by_its_name_its_kind_and_its_size() -> None:
-    assert "shot.png, image/png, 1500 x 1000 pixels, 900 kB" == described(
+    assert "shot.png, image/png, 1500 x 1000 pixels, 900 kB" == attachment_in_words(
         attachment(png(1500, 1000), "image/png", "/home/ada/shots/shot.png")
     )
-    assert "application/pdf, 300 bytes" == described(attachment(held(bytes(300), "a/b"), "application/pdf"))
-    assert "file" == described(Attachment())
+    assert "application/pdf, 300 bytes" == attachment_in_words(attachment(held(bytes(300), "a/b"), "application/pdf"))
+    assert "file" == attachment_in_words(Attachment())
 
 
 def test_a_name_is_one_line_without_folders() -> None:

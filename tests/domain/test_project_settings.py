@@ -19,10 +19,10 @@ from services.domain.project_settings import (
     MOST_VERSIONS,
     OWN,
     ProjectSettings,
-    checked,
     checked_values,
     evolve,
     own_values,
+    parse_settings,
     refused_by,
     with_own,
 )
@@ -155,7 +155,7 @@ def test_a_value_of_another_kind_is_refused_with_what_would_be_right(name: str, 
     ],
 )
 def test_what_is_no_object_of_settings_is_refused_as_a_whole(text: str) -> None:
-    settings, (problem,) = checked(text)
+    settings, (problem,) = parse_settings(text)
     assert {} == settings
     assert problem
 
@@ -202,7 +202,7 @@ def test_what_is_remembered_is_bounded() -> None:
 def test_whatever_is_given_is_used_or_refused_in_a_sentence(values: dict[str, object]) -> None:
     settings, problems = checked_values(values)
     assert len(settings) + len(problems) == len(values)
-    again, none = checked(msgspec.json.encode(dict(settings)).decode())
+    again, none = parse_settings(msgspec.json.encode(dict(settings)).decode())
     assert (settings, []) == (again, [*none])
     for group in (Limits(), History(), MemoryLimits()):
         with_own(group, settings)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from schemas.events import Event, FileTouched, PartRecorded, PartRemoved
 from services.domain.fold import fold
-from services.domain.tools.uses import DEFAULT_LINES, Lookup, Touched, Uses, used
+from services.domain.tools.uses import DEFAULT_LINES, Lookup, Touched, Uses, uses_after
 
 
 def asking(arguments: str, tool: str = "read", *, part: str = "p", reference: str = "") -> PartRecorded:
@@ -17,7 +17,7 @@ def asking(arguments: str, tool: str = "read", *, part: str = "p", reference: st
 
 def asked(arguments: str, tool: str = "read", *, reference: str = "") -> Lookup:
     event = asking(arguments, tool, reference=reference)
-    question = used(Uses(), event).question(event)
+    question = uses_after(Uses(), event).question(event)
     assert question is not None
     return question
 
@@ -44,7 +44,7 @@ def test_a_tool_is_known_under_all_its_spellings(tool: str) -> None:
 
 @pytest.mark.parametrize("tool", ["bash", "edit", "write", "task", "mcp__wiki__read", "readme", ""])
 def test_only_of_tools_that_change_nothing_the_question_is_kept(tool: str) -> None:
-    assert used(Uses(), asking('{"filePath":"a"}', tool)) == Uses()
+    assert uses_after(Uses(), asking('{"filePath":"a"}', tool)) == Uses()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_the_result_of_a_call_in_another_part_knows_its_question() -> None:
     result = PartRecorded("m2", "p2", "tool_result", tool="read", call="c", owner="m1")
     other = PartRecorded("m4", "p4", "tool_result", tool="read", call="c", owner="m3")
 
-    uses = fold(used, [call, result], Uses())
+    uses = fold(uses_after, [call, result], Uses())
 
     assert uses.question(result) == asked('{"filePath":"a"}')
     assert uses.question(other) is None
@@ -87,7 +87,7 @@ def test_the_result_of_a_call_in_another_part_knows_its_question() -> None:
 
 def test_files_are_known_by_the_part_that_ended_the_call() -> None:
     uses = fold(
-        used,
+        uses_after,
         [
             FileTouched(path="a.py", action="edited", message="m", part="p", tool="patch"),
             FileTouched(path="b.py", action="written", message="m", part="p", tool="patch"),
@@ -107,11 +107,11 @@ def test_a_part_that_is_gone_is_forgotten() -> None:
         PartRemoved(message="m", part="p"),
     ]
 
-    assert fold(used, facts, Uses()) == Uses()
+    assert fold(uses_after, facts, Uses()) == Uses()
 
 
 def test_a_call_that_was_changed_asks_what_it_asks_now() -> None:
-    uses = fold(used, [asking('{"filePath":"a"}'), asking('{"filePath":"b"}')], Uses())
+    uses = fold(uses_after, [asking('{"filePath":"a"}'), asking('{"filePath":"b"}')], Uses())
 
     assert uses.question(asking("")) == asked('{"filePath":"b"}')
 
@@ -123,6 +123,6 @@ ARGUMENTS = st.text() | st.dictionaries(
 
 @given(ARGUMENTS, ARGUMENTS, st.sampled_from(["read", "grep"]))
 def test_whatever_arguments_a_call_has_it_asks_what_it_asked_last(before: str, arguments: str, tool: str) -> None:
-    uses = fold(used, [asking(before, tool), asking(arguments, tool)], Uses())
+    uses = fold(uses_after, [asking(before, tool), asking(arguments, tool)], Uses())
 
     assert uses.question(asking("")) == asked(arguments, tool)

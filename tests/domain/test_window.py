@@ -11,7 +11,6 @@ from services.domain.window import (
     Learned,
     Threshold,
     Window,
-    bounded,
     cache_ttl,
     evolve,
     of_model,
@@ -19,6 +18,7 @@ from services.domain.window import (
     seconds,
     threshold,
     window,
+    with_shortest_refused,
 )
 
 LIMITS = Limits()
@@ -164,12 +164,14 @@ def test_a_limit_that_a_longer_prompt_was_answered_in_is_no_limit() -> None:
 
 def test_what_was_refused_without_a_limit_bounds_a_window_that_nobody_knows() -> None:
     opened, name = step(context=0), ("anthropic", "opus")
-    refused = bounded(learned(opened), name, 60_000)
+    refused = with_shortest_refused(learned(opened), name, 60_000)
     assert window(opened, refused, LIMITS) == Window(59_999, 0, "learned")
     assert window(step(), refused, LIMITS) == Window(200_000, 0, "harness")
     assert window(opened, refused, Limits(context_limits={"default": 90_000})) == Window(90_000, 0, "settings")
-    assert window(opened, bounded(refused, name, 300_000), LIMITS) == window(opened, learned(opened), LIMITS)
-    assert bounded(refused, name, 0) == learned(opened)
+    assert window(opened, with_shortest_refused(refused, name, 300_000), LIMITS) == window(
+        opened, learned(opened), LIMITS
+    )
+    assert with_shortest_refused(refused, name, 0) == learned(opened)
     told = evolve(refused, OverflowDetected(limit=50_000))
     assert window(opened, told, LIMITS) == Window(50_000, 0, "learned")
     longer = evolve(refused, UsageSampled(message="m", input=61_000))

@@ -19,7 +19,7 @@ from services.edges import cli
 from services.edges.cli import main
 from services.edges.config import Page, PrintedSetting
 from services.edges.config import render as render_config
-from services.edges.connect.show import difference
+from services.edges.connect.setup import difference
 from services.edges.launcher.status import ObservedRoom, Overview, render
 from services.edges.sql import print_table
 from services.edges.styling import console, styled

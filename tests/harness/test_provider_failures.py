@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 import aiohttp
 import pytest
 
-from services.tagger.core.overflow import read
+from services.tagger.core.overflow import read_overflow
 from tests.harness.provider import (
     OVERFLOWS,
     Provider,
@@ -130,7 +130,7 @@ async def test_every_wording_of_an_overflow_is_known_to_the_tagger(
     client.add_message("Too much.")
     response = await client.asks()
     assert response.status in {400, 413}
-    assert read(f"{response.status} {response.error['error']['message']}")
+    assert read_overflow(f"{response.status} {response.error['error']['message']}")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ async def test_other_refusals_are_no_overflow_and_do_not_fill_the_cache(
     response = await client.asks()
     assert response.status in status
     assert response.error["error"]["type"] in kind
-    assert read(str(response.error)) is None
+    assert read_overflow(str(response.error)) is None
     assert (429 == response.status) == ("retry-after-ms" in response.headers)
     assert 0 == (await client.asks()).cached
     assert (await client.asks()).cached

@@ -23,7 +23,7 @@ from services.historian.core.rules.summary import summarise
 from services.historian.core.summary import SummaryFact
 from services.memory.candidates import from_agent, from_call, from_person
 from services.memory.decide.admission import admit
-from services.memory.decide.asking import Origin, asked, candidate_of
+from services.memory.decide.asking import Origin, candidate_of, candidates_in_message
 from services.memory.decide.candidate import Candidate
 from services.memory.keys import canonical
 from tests.helpers.memory_books import Desk
@@ -140,7 +140,7 @@ def _candidates(session: str, message: MessageSeen) -> Iterator[Candidate]:
     person = Origin(session, message.message, "person", "person")
     agent = Origin(session, message.message, "agent", "agent")
     for text in person_texts(read_back):
-        yield from asked(text, person)
+        yield from candidates_in_message(text, person)
         yield from (candidate_of(found, person) for found in from_person(text))
     for piece in pieces:
         if piece.kind == "text" and message.role == "assistant":

@@ -7,7 +7,7 @@ from typing import Protocol
 import pytest
 
 from services.edges.project_settings import load_here
-from services.settings import Loaded
+from services.settings import LoadedSettings
 
 
 class Loading(Protocol):
@@ -15,14 +15,14 @@ class Loading(Protocol):
 
     def __call__(
         self, variables: Mapping[str, str] | None = None, user: str = "", project: str | None = None
-    ) -> Loaded: ...
+    ) -> LoadedSettings: ...
 
 
 @pytest.fixture
 def loading(tmp_path: Path) -> Loading:
     """Load the settings of a machine: its variables, and the texts of a person's file and of a project's."""
 
-    def run(variables: Mapping[str, str] | None = None, user: str = "", project: str | None = None) -> Loaded:
+    def run(variables: Mapping[str, str] | None = None, user: str = "", project: str | None = None) -> LoadedSettings:
         home, here = tmp_path / "home", tmp_path / "work" / "shop"
         for path, text in ((home / ".config", user), (here / ".annals", project)):
             folder = path / "annals" if path.name == ".config" else path
@@ -35,5 +35,5 @@ def loading(tmp_path: Path) -> Loading:
     return run
 
 
-def lines(loaded: Loaded) -> list[str]:
+def lines(loaded: LoadedSettings) -> list[str]:
     return [problem.line for problem in loaded.problems]

@@ -31,7 +31,7 @@ from services.historian.core.importance import (
     published,
     sheet,
 )
-from services.historian.core.publish import failed
+from services.historian.core.publish import failure_facts
 from services.historian.core.scoring_prompt import SEEDS, SYSTEM
 from services.historian.core.triggers import forced, wanted
 from tests.helpers import examples as number_of
@@ -339,7 +339,7 @@ def test_how_judging_ends_says_nothing_of_compressing(end: str) -> None:
     if end == "done":
         append(harness, *published(state, state.request, SHOWN, scores(), 0))
     else:
-        append(harness, *failed(state, state.request, "invalid_output", "no", now=NOW, jitter=1.0))
+        append(harness, *failure_facts(state, state.request, "invalid_output", "no", now=NOW, jitter=1.0))
     after = state_of(harness)
     assert (None, 1, later) == (after.request, after.jobs.failures, after.jobs.retry_at)
 

@@ -13,7 +13,7 @@ from services.domain.tokens import tokens
 from services.domain.tools.todos import STATUSES
 from services.domain.transcript.names import expressions, links, mentions, names
 from services.domain.transcript.reader import read
-from services.historian.core.rules.choice import chosen
+from services.historian.core.rules.choice import choose_sentences
 from services.historian.core.rules.key_sentences import PERSON, KeySentence
 from services.historian.core.rules.summary import summarise
 from services.historian.core.summary import ANCHORS, EPISODES, TITLE, CompartmentDraft, Summary
@@ -737,7 +737,7 @@ def test_what_only_resembles_the_rules_of_a_long_message_is_told_as_well() -> No
     long = f"The list {'is long and it tells of things that are of no weight and ' * 6}ends. Do not push it."
     plain = "I do push it to the branch as I see fit, and so it is not your task."
     wanted = [KeySentence(long, 7.0, who=PERSON, rule=True), KeySentence(plain, 6.0, who=PERSON, paragraph=1)]
-    assert ["Do not push it.", plain] == [one.text for one in chosen(wanted, 300)]
+    assert ["Do not push it.", plain] == [one.text for one in choose_sentences(wanted, 300)]
 
 
 @pytest.mark.parametrize("status", sorted(STATUSES))

@@ -13,7 +13,7 @@ from schemas.subjects import Address
 from services.domain.draft import Draft
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Bus, Conflict, TooLarge
-from services.kit.command_queue import Handled, QueuedCommand
+from services.kit.command_queue import HandledCommand, QueuedCommand
 from tests.helpers.broker_world import NOON, facts, kit_of, quick_settings
 from tests.helpers.poison import UNREADABLE, Make, together
 
@@ -61,9 +61,9 @@ class Writer:
             decide, cause=cause or name, at=NOON, actor=ROOM, again=lambda before: f"before, at {before.seq}"
         )
 
-    async def do(self, command: QueuedCommand[Names, str]) -> Handled[Names, str]:
+    async def do(self, command: QueuedCommand[Names, str]) -> HandledCommand[Names, str]:
         (handled,) = await self.aggregate.handle_all(PROJECT, [command])
-        assert isinstance(handled, Handled), handled
+        assert isinstance(handled, HandledCommand), handled
         return handled
 
 
@@ -173,7 +173,7 @@ async def test_a_repeated_command_is_decided_once_and_gets_the_position_of_the_f
         both = await writer.aggregate.handle_all(PROJECT, [writer.propose("a", "c"), writer.propose("b", "c")])
         other = await Writer().open(stack, bus)
         third = await other.do(other.propose("d", "c"))
-    assert ["proposed", "before, at 2"] == [one.result for one in both if isinstance(one, Handled)]
+    assert ["proposed", "before, at 2"] == [one.result for one in both if isinstance(one, HandledCommand)]
     assert "before, at 2" == third.result
     assert [proposed("before"), proposed("a")] == await facts(bus)
 
@@ -192,7 +192,7 @@ async def test_what_breaks_in_one_command_does_not_hurt_those_it_is_decided_with
         odd = [QueuedCommand(decide, cause=decide.__name__, at=NOON, actor=ROOM) for decide in (broken, huge)]
         results = await writer.aggregate.handle_all(PROJECT, [writer.propose("a"), *odd, writer.propose("b")])
     assert ["proposed", RuntimeError, TooLarge, "proposed"] == [
-        one.result if isinstance(one, Handled) else type(one) for one in results
+        one.result if isinstance(one, HandledCommand) else type(one) for one in results
     ]
     assert [proposed("a"), proposed("b")] == await facts(bus)
 
@@ -202,7 +202,9 @@ async def test_commands_that_wait_for_one_address_are_appended_as_one(bus: Bus) 
         writer = await Writer().open(stack, bus)
         names = [f"n{number}" for number in range(20)]
         handled = await writer.aggregate.handle_all(PROJECT, [writer.propose(name) for name in names])
-    assert [(number,) for number in range(1, 21)] == [one.positions for one in handled if isinstance(one, Handled)]
+    assert [(number,) for number in range(1, 21)] == [
+        one.positions for one in handled if isinstance(one, HandledCommand)
+    ]
     assert [proposed(name) for name in names] == await facts(bus)
 
 

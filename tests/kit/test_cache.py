@@ -12,7 +12,7 @@ from schemas.subjects import Address
 from services.domain.record import Record
 from services.kit.bus import Appender, Bus, Conflict, LogReader
 from services.kit.bus.log import READ_BATCH
-from services.kit.cache import Entry, Sessions, Taken
+from services.kit.cache import AppendedDecision, Entry, Sessions
 from tests.helpers.broker_world import HARBOUR, facts, titles, wrapped
 from tests.helpers.waiting import PATIENCE
 
@@ -36,7 +36,7 @@ async def append(bus: Bus, entry: Entry[Known], events: list[Event]) -> None:
     made = wrapped(events, base.subjects, base.address)
     subjects = {base.address.log(event.TYPE) for event in events}
     seqs = await Appender(bus).append(made, {one: base.subjects.get(one, 0) for one in subjects})
-    entry.take(evolve, Taken(base, made, events, (*base.state, *events)), seqs)
+    entry.take(evolve, AppendedDecision(base, made, events, (*base.state, *events)), seqs)
 
 
 async def test_a_session_is_loaded_to_the_head_of_the_log(bus: Bus) -> None:
@@ -91,7 +91,7 @@ async def test_a_fact_that_is_fed_while_a_decision_is_appended_is_not_lost_and_n
     async for recorded in LogReader(bus).after(0, HARBOUR.log_filter):
         if recorded.envelope.seq < 3:
             entry.feed(evolve, recorded.envelope, decode_event(recorded.envelope))
-    entry.take(evolve, Taken(base, made, titles(2), (*base.state, *titles(2))), seqs)
+    entry.take(evolve, AppendedDecision(base, made, titles(2), (*base.state, *titles(2))), seqs)
     assert (SessionIdled(), *titles(2)) == entry.state
 
 

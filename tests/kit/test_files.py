@@ -13,7 +13,7 @@ from services.edges.launcher.room_status import read_status
 from services.edges.launcher.run import FILE, current
 from services.kit.endpoint import FILE as ENDPOINT
 from services.kit.endpoint import read
-from services.kit.files import Foreign, open_own, write_whole
+from services.kit.files import ForeignFile, open_own, write_whole
 from services.kit.health_address import FOLDER, read_address
 from services.kit.index_place import CURRENT, read_current
 from services.kit.index_place import FOLDER as INDEX
@@ -102,7 +102,7 @@ def test_what_somebody_put_in_its_place_is_left_alone(tmp_path: Path, put: str) 
             path.mkdir()
         case _:
             os.mkfifo(path)
-    with pytest.raises(Foreign, match="see who put it there"):
+    with pytest.raises(ForeignFile, match="see who put it there"):
         open_own(path)
     assert (b"theirs", False) == (victim.read_bytes(), (tmp_path / "nowhere").exists())
 

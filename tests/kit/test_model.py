@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from services.kit.model import Attempt, ModelFailed, ModelQuestion, Models, asking
 from services.kit.model.chain import ModelEndpoint, chain
-from services.kit.model.prices import known
+from services.kit.model.prices import known_price
 from services.settings import Model, Price, ProviderSettings
 from tests.harness.provider import Reply, Request, overflow, overloaded, rate_limited, server_error
 from tests.harness.provider.content import Format
@@ -476,5 +476,5 @@ def test_a_price_is_looked_up_by_the_vendor_the_address_or_the_name_of_the_model
 ) -> None:
     providers = {name.partition("/")[0]: ProviderSettings(url=url)} if url else {}
     (endpoint,) = chain(Model(chain=(name,), providers=providers), {})
-    found = known(endpoint)
+    found = known_price(endpoint)
     assert (usd and pytest.approx(usd)) == (found and found.usd(1_000_000, 100_000, 100_000))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.kit.same_log import APART, Difference, Mark, Trail, compared, with_mark
+from services.kit.same_log import APART, Difference, Mark, Trail, compare_marks, with_mark
 
 LONGEST = 3000
 LENGTHS = st.integers(1, LONGEST)
@@ -27,7 +27,7 @@ def kept(log: Sequence[Mark], steps: Sequence[int]) -> tuple[Mark, ...]:
 
 
 def judged(marks: Sequence[Mark], log: Sequence[Mark]) -> Difference | None:
-    return compared(marks, marks[-1].seq, len(log), {mark.seq: mark for mark in log})
+    return compare_marks(marks, marks[-1].seq, len(log), {mark.seq: mark for mark in log})
 
 
 STEPS = st.lists(st.integers(1, 400), min_size=1, max_size=5)
@@ -105,8 +105,8 @@ def test_a_trail_of_single_records_notices_it_too(length: int, cut: int, grown: 
     cut = min(cut, length - 1)
     other = log[:cut] + history(max(cut, grown), "b", begun=2)[cut:]
     assert length == trail.through
-    assert compared(trail.marks, trail.through, length, {mark.seq: mark for mark in log}) is None
-    found = compared(trail.marks, trail.through, len(other), {mark.seq: mark for mark in other})
+    assert compare_marks(trail.marks, trail.through, length, {mark.seq: mark for mark in log}) is None
+    found = compare_marks(trail.marks, trail.through, len(other), {mark.seq: mark for mark in other})
     assert found is not None
     assert max(0, cut - (length - cut) - APART) <= found.agreed <= cut
 

@@ -8,7 +8,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from services.memory.classes import MemoryClass
-from services.memory.requests.find import LONGEST, Ignored, MemoryRequest, requests
+from services.memory.requests.find import LONGEST, IgnoredRequest, MemoryRequest, requests
 from tests.helpers.cost import bare_operations
 
 MESSAGES = json.loads(Path(__file__).with_name("pasted_texts.json").read_text())
@@ -109,7 +109,7 @@ def test_what_is_asked_for_is_found(language: str, text: str, body: str) -> None
 @pytest.mark.parametrize(("reason", "text"), REFUSED)
 def test_what_only_looks_like_a_request_is_told_with_its_reason(reason: str, text: str) -> None:
     (found,) = requests(text)
-    assert isinstance(found, Ignored)
+    assert isinstance(found, IgnoredRequest)
     assert reason == found.reason
     assert text == found.preview
 
@@ -185,7 +185,7 @@ def test_what_is_none_is_nothing(text: str) -> None:
 def test_the_same_body_is_asked_for_once_in_a_message(language: str, text: str, body: str) -> None:
     first, second = requests(f"{text}\n{text}  ")
     assert isinstance(first, MemoryRequest)
-    assert isinstance(second, Ignored)
+    assert isinstance(second, IgnoredRequest)
     assert ("duplicate_in_message", language) == (second.reason, second.language)
     assert body == first.text
 
@@ -228,8 +228,8 @@ NOISE = ("\n", "\n\n", " ", "> ", "```\n", "Remember: ", "x" * LONGEST, "from no
 TEXTS = st.lists(st.sampled_from(PIECES) | st.sampled_from(NOISE) | st.text(max_size=8), max_size=12).map("".join)
 
 
-@pytest.mark.parametrize("kind", [MemoryRequest, Ignored])
-def test_in_what_is_drawn_something_is_found(kind: type[MemoryRequest | Ignored]) -> None:
+@pytest.mark.parametrize("kind", [MemoryRequest, IgnoredRequest])
+def test_in_what_is_drawn_something_is_found(kind: type[MemoryRequest | IgnoredRequest]) -> None:
     once = settings(phases=[Phase.generate], database=None, deadline=None, max_examples=1_000)
     assert find(TEXTS, lambda text: any(isinstance(found, kind) for found in requests(text)), settings=once)
 

@@ -7,7 +7,7 @@ import msgspec
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event, MemoryArchived, MemoryReinforced, MemoryWritten, NoteWritten
 from services.memory.book import Book, evolve
-from services.memory.snapshot import Snapshot, holder_of, listed, position_of, snapshot
+from services.memory.snapshot import Snapshot, holder_of, listed_memories, position_of, snapshot
 
 NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
 FACTS: list[Event] = [
@@ -58,7 +58,7 @@ def test_a_list_is_of_its_holder_alone() -> None:
     (*_, book) = books()
     ids = {snapshot(book, holder_of(session, number)).id for session in ("s1", "s2") for number in (0, 1)}
     assert (4, {book.seq}) == (len(ids), {position_of(name) for name in ids})
-    assert snapshot(book, "s1/0").memories == listed(book, iter(book.memories.values()))
+    assert snapshot(book, "s1/0").memories == listed_memories(book, iter(book.memories.values()))
 
 
 def test_what_is_no_id_has_no_position() -> None:

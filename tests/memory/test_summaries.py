@@ -13,7 +13,7 @@ from services.memory.summaries.commands import (
     ListedMemories,
     Outcome,
     RefusedCommand,
-    Reinforced,
+    Reinforcement,
     Replaced,
     check_commands,
     snapshot_of,
@@ -185,8 +185,8 @@ def reasons(*lines: str, now: Memory | None = None, name: str = ID) -> list[str]
 
 
 def test_a_memory_is_reinforced_by_its_number() -> None:
-    assert [Reinforced("m1")] == checked("REINFORCE [M2]")
-    assert [Reinforced("m1")] == checked("REINFORCE [M2]", name=ID.upper())
+    assert [Reinforcement("m1")] == checked("REINFORCE [M2]")
+    assert [Reinforcement("m1")] == checked("REINFORCE [M2]", name=ID.upper())
 
 
 @pytest.mark.parametrize(("kind", "code"), [("project", "same_type_replace"), ("reference", "cross_type_replace")])

@@ -28,7 +28,7 @@ from services.settings import (
     load,
 )
 from services.settings.entries import SettingEntry, groups_of, value_of
-from services.settings.models import made, model_of
+from services.settings.models import build_group, model_of
 from services.settings.sources import ENTRIES, VARIABLES
 from tests.helpers.sourced_settings import Loading, lines, loading
 
@@ -471,5 +471,5 @@ def test_of_settings_that_contradict_each_other_the_later_one_is_always_blamed()
     given = dict.fromkeys(OneOfMany.__struct_fields__, 1)
     model = model_of(OneOfMany, BaseModel).model_validate(given)
     with pytest.raises(ValidationError) as refused:
-        made(OneOfMany, model)
+        build_group(OneOfMany, model)
     assert ("second",) == refused.value.errors()[0]["loc"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.tagger.core.overflow import MAX_LIMIT, MIN_LIMIT, Overflow, read
+from services.tagger.core.overflow import MAX_LIMIT, MIN_LIMIT, Overflow, read_overflow
 
 SAID = {
     "prompt is too long: 210000 tokens > 200000 maximum": Overflow(200_000, 210_000),
@@ -60,8 +60,8 @@ SAID = {
 
 @pytest.mark.parametrize("words", SAID)
 def test_of_each_provider_s_words_the_numbers_are_read(words: str) -> None:
-    assert SAID[words] == read(words)
-    assert SAID[words] == read(words.upper())
+    assert SAID[words] == read_overflow(words)
+    assert SAID[words] == read_overflow(words.upper())
 
 
 @pytest.mark.parametrize(
@@ -82,18 +82,18 @@ def test_of_each_provider_s_words_the_numbers_are_read(words: str) -> None:
     ],
 )
 def test_another_refusal_is_none(words: str) -> None:
-    assert read(words) is None
+    assert read_overflow(words) is None
 
 
 @pytest.mark.parametrize("number", [MIN_LIMIT - 1, MAX_LIMIT + 1])
 def test_a_number_that_cannot_be_a_limit_is_passed_over(number: int) -> None:
-    assert read(f"maximum context length is {number} tokens") == Overflow()
-    assert read(f"maximum context length is {number}; it exceeds the limit of 32000") == Overflow(limit=32_000)
+    assert read_overflow(f"maximum context length is {number} tokens") == Overflow()
+    assert read_overflow(f"maximum context length is {number}; it exceeds the limit of 32000") == Overflow(limit=32_000)
 
 
 @pytest.mark.parametrize("number", [MIN_LIMIT, MAX_LIMIT])
 def test_the_smallest_and_the_largest_limit_are_limits(number: int) -> None:
-    assert read(f"maximum context length is {number} tokens") == Overflow(limit=number)
+    assert read_overflow(f"maximum context length is {number} tokens") == Overflow(limit=number)
 
 
 TOO_LONG = "prompt is too long: 210000 tokens > 200000 maximum"
@@ -117,36 +117,36 @@ READ = Overflow(limit=200_000, used=210_000)
 )
 def test_the_words_are_found_within_a_body(body: dict[str, object]) -> None:
     text = json.dumps(body)
-    assert read(text) == READ
-    assert read(f"400 {text}") == READ
-    assert read(f"BadRequestError: b'{text}' (see the manual)") == READ
+    assert read_overflow(text) == READ
+    assert read_overflow(f"400 {text}") == READ
+    assert read_overflow(f"BadRequestError: b'{text}' (see the manual)") == READ
 
 
 def test_a_code_or_a_count_beside_the_words_is_read_with_them() -> None:
-    assert read('{"error": {"message": "Bad request", "code": "context_length_exceeded"}}') == Overflow()
+    assert read_overflow('{"error": {"message": "Bad request", "code": "context_length_exceeded"}}') == Overflow()
     llama = {"code": 400, "message": "the request exceeds the available context size", "n_prompt_tokens": 14_429}
-    assert read(json.dumps({"error": llama | {"n_ctx": 8192}})) == Overflow(8192, 14_429)
+    assert read_overflow(json.dumps({"error": llama | {"n_ctx": 8192}})) == Overflow(8192, 14_429)
 
 
 def test_the_prompt_within_a_body_says_nothing() -> None:
     body = {"error": {"message": "field required", "input": "I said: prompt is too long"}, "messages": [TOO_LONG]}
-    assert read(json.dumps(body)) is None
+    assert read_overflow(json.dumps(body)) is None
 
 
 def test_a_body_that_is_cut_off_is_read_as_it_stands() -> None:
-    assert read(json.dumps({"error": {"message": TOO_LONG, "type": "x"}})[:-9]) == READ
+    assert read_overflow(json.dumps({"error": {"message": TOO_LONG, "type": "x"}})[:-9]) == READ
 
 
 def test_endless_nesting_and_endless_text_are_read_in_no_time() -> None:
-    assert read('{"error":' * 50_000) is None
-    assert read("input length input token count max context " * 20_000) is None
+    assert read_overflow('{"error":' * 50_000) is None
+    assert read_overflow("input length input token count max context " * 20_000) is None
     deep: object = "x"
     for _ in range(100):
         deep = {"error": deep}
-    assert read(json.dumps(deep)) is None
+    assert read_overflow(json.dumps(deep)) is None
 
 
 @given(st.text(max_size=200) | st.text(alphabet='{}":,[]\\ erorm', max_size=60))
 def test_whatever_an_error_says_it_can_be_read(text: str) -> None:
-    assert isinstance(read(text), Overflow | None)
-    assert isinstance(read(f'{{"error": {json.dumps({"message": text})}}}'), Overflow | None)
+    assert isinstance(read_overflow(text), Overflow | None)
+    assert isinstance(read_overflow(f'{{"error": {json.dumps({"message": text})}}}'), Overflow | None)

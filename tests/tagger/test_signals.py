@@ -52,7 +52,7 @@ from services.tagger.core.decide import InboundContext, decide
 from services.tagger.core.project import Project
 from services.tagger.core.state import TaggedSession, evolve
 from services.tagger.core.tool_runs import tool_seen
-from services.tagger.masking import masked
+from services.tagger.masking import mask_item
 from tests.helpers.examples import examples
 from tests.helpers.given import Given, drafted, envelope, given
 from tests.helpers.told_secrets import SECRET
@@ -503,7 +503,7 @@ def test_of_a_document_each_new_content_is_captured(seen: list[list[DocumentSeen
 
 
 def recorded_texts(items: Sequence[Seen]) -> str:
-    return msgspec.json.encode(masked(tuple(items))).decode()
+    return msgspec.json.encode(mask_item(tuple(items))).decode()
 
 
 @pytest.mark.parametrize(

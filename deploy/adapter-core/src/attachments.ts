@@ -1,4 +1,4 @@
-/** A picture or a document beside words: what is told of it, without its bytes. Pure. */
+/** What is reported of a picture or a document in a message, without its bytes. Pure. */
 
 import { createHash } from "node:crypto";
 import type { Attachment } from "./language.ts";

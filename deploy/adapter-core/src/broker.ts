@@ -1,4 +1,4 @@
-/** The connection to the broker: it is made again for ever, and nothing here waits longer than it is told to. */
+/** The connection to the broker. It reconnects for ever, and every wait has the limit that its caller sets. */
 
 import { Objm } from "@nats-io/obj";
 import { connect, headers, type NatsConnection, PermissionViolationError, RequestError } from "@nats-io/transport-node";
@@ -49,7 +49,7 @@ export class Broker {
     if (this.connected) listener();
   }
 
-  /** Publish to a stream; resolves when it is on the broker's disk. The same id again is kept once. */
+  /** Publish to a stream; resolves when it is on the broker's disk. The same id again is stored once. */
   async publish(subject: string, data: string, id: string): Promise<void> {
     const header = headers();
     header.set("Nats-Msg-Id", id);

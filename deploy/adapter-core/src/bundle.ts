@@ -1,4 +1,4 @@
-/** The bundle that an adapter runs from: its digest tells `annals doctor` an old one from the one that is installed. */
+/** The bundle that an adapter runs from: by its digest `annals doctor` sees whether it is the installed one. */
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -48,7 +48,7 @@ export interface Call {
   actor: { kind: "agent" | "person"; id: string };
   /** The session that a question is about, where it is another one than that of the call. */
   about?: string;
-  /** The message that the call stands in, where there is one: a command keeps it as its source. */
+  /** The message of the call, where there is one: a command keeps it as its source. */
   message?: string;
 }
 

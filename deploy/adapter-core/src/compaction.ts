@@ -92,17 +92,17 @@ export function summaryPrompt({ brief, previous, context, earlier }: SummaryPart
 export type Notify = (notices: readonly string[]) => void;
 
 /**
- * Tells the person, once, that the harness compacts by itself now, and once that it need not any more. There is one for
- * a process, as there is one service: that it is away is no news in the next session or directory.
+ * Notifies the person, once, that the harness compacts by itself now, and once that it need not any more. One object
+ * serves a process, as there is one service: that it is away is no news in the next session or directory.
  */
 export class HandOver {
-  /** Where the person was told that the service is away, and is told that it is back; nowhere while it is not. */
+  /** Where the person was notified that the service is away, for the notice that it is back; unset while it runs. */
   private told: Notify | undefined;
-  /** Sessions of which that was said and that had no plan since: one that never gets any is told of once. */
+  /** Sessions that were named in that notice and had no plan since: one that never gets any is named once. */
   private readonly waiting = new WeakSet<ContextKeeper>();
 
   /**
-   * `title` is what people call the harness. `isComing`: the service is being started, so that nobody need be told yet.
+   * `title` is what people call the harness. `isComing`: the service is being started, so that no notice is needed yet.
    */
   constructor(
     private readonly mode: CompactionMode,

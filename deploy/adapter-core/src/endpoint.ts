@@ -6,7 +6,7 @@ import type { CompactionMode } from "./compaction.ts";
 import { readOwn } from "./files.ts";
 import type { Installation } from "./launch.ts";
 
-/** What `annals setup` writes beside the plugin's path. */
+/** What `annals setup` writes next to the plugin's path. */
 export interface Options {
   /** The file in which `annals up` writes its broker's address. */
   broker?: string;

@@ -31,7 +31,7 @@ export const MAX_PIECE_BYTES = 512 * 1024;
 export const LISTED_AT_ONCE = 2000;
 export const INBOUND_BODIES = "inbound";
 
-/** A part of a message, as it is told by itself. Adapters name their parts. */
+/** A part of a message, as it is reported alone. Adapters name their parts. */
 export type PartSeen = Part & Required<Pick<Part, "part">>;
 /** A message's parts need no kind: they can be nothing else. */
 export type BarePart = Omit<PartSeen, "kind">;

@@ -1,4 +1,4 @@
-/** Starts the installation of Annals on this machine, where setup has said how. */
+/** Starts the installation of Annals on this machine, where setup has recorded how. */
 
 import { spawn } from "node:child_process";
 import { closeSync, existsSync } from "node:fs";

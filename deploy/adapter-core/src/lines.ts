@@ -40,7 +40,7 @@ export function append(path: string, values: readonly unknown[], isTorn = false)
   appendOwn(path, (isTorn ? END : "") + linesOf(values));
 }
 
-/** Have just these lines in the file: all of them, or what it held before. */
+/** Have just these lines in the file: all of them, or what it had before. */
 export function replace(path: string, values: readonly unknown[]): void {
   writeOwn(path, linesOf(values));
 }

@@ -1,4 +1,4 @@
-/** What is known of models: limits, and how their providers behave. Kept, since the first call may come too early to ask. */
+/** Models' limits, and how their providers behave. Cached, since the first call may come too early to ask. */
 
 import { readOwn, writeOwn } from "./files.ts";
 import type { Capability } from "./language.ts";

@@ -1,4 +1,4 @@
-/** In which mode a session works: decided at its first step, and kept. */
+/** The mode of each session: set at its first step for good. */
 
 import type { Mode } from "./language.ts";
 import type { SessionRecord } from "./record.ts";

@@ -101,7 +101,7 @@ export class Seeker {
 
 /**
  * The spellings that these orders mean and that occur in any of these texts, the longest first. `pause` is waited for
- * before each order: the harness stands still while the texts are looked through.
+ * before each order: the harness is blocked while the texts are looked through.
  */
 export async function spellingsIn(
   orders: readonly ErasureOrder[],

@@ -156,7 +156,7 @@ export class Outbox {
     void this.pump();
   }
 
-  /** Keep what waits, and try again in a while. What fails meanwhile belongs to the same round, and is kept already. */
+  /** Store what waits, and try again in a while. What fails meanwhile belongs to the same round, stored already. */
   private failed(what: string, { id }: InboundMessage, error: unknown): void {
     this.spool.keep();
     if (this.isResting) return;

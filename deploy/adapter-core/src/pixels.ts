@@ -5,16 +5,16 @@ type Size = [width: number, height: number];
 const NONE: Size = [0, 0];
 /** Pixels: what says that it is longer is no picture. */
 const LONGEST_SIDE = 1_000_000;
-/** Bytes in which the size is told. */
+/** Bytes in which the size is found. */
 const ENOUGH = 192 * 1024;
 
-/** Width and height; zeros where they cannot be told. */
+/** Width and height; zeros where they cannot be read. */
 export function pixels(data: Buffer): Size {
   try {
     const [width, height] = read(data.subarray(0, ENOUGH));
     return isSide(width) && isSide(height) ? [width, height] : NONE;
   } catch (error) {
-    if (error instanceof RangeError) return NONE; // it ends before its size is told
+    if (error instanceof RangeError) return NONE; // it ends before its size
     throw error;
   }
 }
@@ -31,7 +31,7 @@ function read(data: Buffer): Size {
   return NONE;
 }
 
-/** The size stands in the frame's header, behind any number of other segments. */
+/** The size is in the frame's header, behind any number of other segments. */
 function ofJpeg(data: Buffer): Size {
   for (let at = data.indexOf(0xff, 2); at >= 0; at = data.indexOf(0xff, at)) {
     while (data[at] === 0xff) at += 1;

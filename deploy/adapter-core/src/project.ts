@@ -54,7 +54,7 @@ export class Project {
     for (const message of made) this.service.outbox.put(message);
   }
 
-  /** The time, as `performance.now` tells it, until which a step may wait for its plan. */
+  /** The time, in terms of `performance.now`, until which a step may wait for its plan. */
   get deadline(): number {
     return performance.now() + this.patience(DEADLINE);
   }

@@ -1,4 +1,4 @@
-/** What is kept of a session over restarts: the plan in hand, the frozen date, and how far its events were told. */
+/** State of a session that survives restarts: the plan in hand, the frozen date, and the position of its reports. */
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -14,9 +14,9 @@ const FOLDER = "sessions";
 interface Line {
   revision?: number;
   edits?: Edit[];
-  /** The newest message whose parts have all been told. */
+  /** The newest message whose parts have all been reported. */
   told?: string;
-  /** Position in the harness's event log up to which it has been told. */
+  /** Position in the harness's event log up to which it has been reported. */
   seq?: number;
   date?: string;
   mode?: Mode;
@@ -82,7 +82,7 @@ export class SessionRecord {
     if (newest) this.note({ revision: newest.revision, edits: revisions.flatMap(({ edits }) => edits) });
   }
 
-  /** What a session's system prompts say is said in its copy as well. */
+  /** What a session's system prompts state is stated in its copy as well. */
   inherit({ date, mode, guidance, project }: SessionRecord): void {
     const inherited = { ...(date && { date }), ...(mode && { mode }), ...(guidance && { guidance }) };
     this.note({ ...inherited, ...(project && { project }) });
@@ -135,7 +135,7 @@ export class SessionRecord {
     }
   }
 
-  /** A line that was lost may have held a revision: the last one is asked for again anyway, one before it never is. */
+  /** A line that was lost may have had a revision: the last one is asked for again anyway, one before it never is. */
   private mend(lines: number, hasGap: boolean): void {
     this.log.note("lines of a session's record were cut off, and are passed over", { path: this.path, lines });
     if (hasGap) this.clear();

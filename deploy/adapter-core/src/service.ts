@@ -15,7 +15,7 @@ import { ask } from "./subjects.ts";
 import { unreferenced } from "./timers.ts";
 
 const GUIDE_TIMEOUT = 1000;
-/** Milliseconds that the harness's start waits for the guide at most: the first time, and where one is kept. */
+/** Milliseconds that the harness's start waits for the guide at most: the first time, and where one is stored. */
 const START = 1500;
 const RESTART = 300;
 const GUIDE_RETRY = 2000;
@@ -59,7 +59,7 @@ export class Service {
     void this.log.guarded("looking for an installation", () => this.begin());
   }
 
-  /** The installation has been asked to start: nobody need be told yet that it does not answer. */
+  /** The installation has been asked to start: no notice is needed yet that it does not answer. */
   get isComing(): boolean {
     return this.starts.isUnderWay;
   }
@@ -121,14 +121,14 @@ export class Service {
     this.isFetching = false;
   }
 
-  /** The guide that was answered last; before the first answer, what setup has left beside this very bundle. */
+  /** The guide that was answered last; before the first answer, the one that setup has left next to this bundle. */
   private readGuide(): void {
     for (const text of [() => readOwn(this.guidePath), () => nextToBundle(this.identity.bundle, "guide.json")]) {
       try {
         this.guide = JSON.parse(text());
         return;
       } catch {
-        // nothing is kept there yet
+        // nothing is stored there yet
       }
     }
   }

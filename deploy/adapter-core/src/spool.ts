@@ -16,11 +16,11 @@ export interface InboundMessage {
   subject: string;
   id: string;
   data: string;
-  /** Long bodies that it refers to: they are kept before it leaves. */
+  /** Long bodies that it refers to: they are stored before it leaves. */
   bodies?: Record<string, string>;
 }
 
-/** One that has not been confirmed; it becomes kept when the spool holds it. */
+/** One that has not been confirmed; `isKept` once it is in the spool. */
 export interface Unconfirmed {
   message: InboundMessage;
   isKept: boolean;
@@ -37,7 +37,7 @@ export class Spool {
   private isPaused = false;
   private pause = FIRST_PAUSE;
 
-  /** `waiting`: all that is to be kept, in order. */
+  /** `waiting`: all that is to be stored, in order. */
   constructor(
     directory: string,
     private readonly log: Log,
@@ -123,7 +123,7 @@ export class Spool {
     }
   }
 
-  /** Each attempt writes all that waits while the harness stands still: a full disk is tried ever more seldom. */
+  /** Each attempt writes all that waits and blocks the harness meanwhile: a full disk is tried ever more seldom. */
   private rest(): void {
     if (this.isPaused) return;
     this.isPaused = true;

@@ -1,4 +1,4 @@
-/** The message list of each model call of a session, told as the difference to the list of the call before. */
+/** The message list of each model call of a session, reported as the difference to the list of the call before. */
 
 import { compact } from "./compact.ts";
 import type { Listed, StepSeen } from "./language.ts";
@@ -34,7 +34,7 @@ export class StepList {
     return this.changed.has(message);
   }
 
-  /** A message has other parts than the last list said: it is listed again. */
+  /** A message has other parts than in the last list: it is listed again. */
   change(message: string): void {
     this.changed.add(message);
   }
@@ -62,7 +62,7 @@ export class StepList {
 
   /**
    * The next step. Its list begins with the first `common` messages of the last one, and goes on with what is `listed`;
-   * with `isWhole` it is told from its start, because the service does not know the last one.
+   * with `isWhole` it is reported from its start, because the service does not know the last one.
    */
   open(
     step: string,

@@ -3,7 +3,7 @@
 /** Tags at the beginning of a text, the malformed ones included that models make of them. */
 export const TAGS = /^(?:§\d+">§(?:\d+§)?\s*|§\d+§\s*)+/;
 
-/** What stands between backticks or fences, which is code; else a tag, malformed or not. */
+/** Text between backticks or fences, which is code; else a tag, malformed or not. */
 const CODE_OR_TAG =
   /^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1|$(?![\s\S]))|`[^`\n]+`|§(?<malformed>\d+)">§(?:\d+§)?|§(?<number>\d+)§/gm;
 

@@ -81,7 +81,7 @@ export interface SessionSeen {
    */
   vcs?: string;
   /**
-   * Whether the project is a home directory: what is said there is about everything.
+   * Whether the project is a home directory: its sessions are about anything, not about one project.
    */
   home?: boolean;
   /**
@@ -163,7 +163,7 @@ export interface PartSeen {
    */
   output?: string;
   /**
-   * What a tool answered beside its words.
+   * What a tool returned in addition to its text.
    */
   attachments?: Attachment[];
   status?: "" | "completed" | "error" | "pending" | "running";
@@ -186,13 +186,13 @@ export interface PartSeen {
    */
   ephemeral?: boolean;
   /**
-   * sha256 of a text kept in the bucket of inbound bodies; `text` is then empty. The same for the two below.
+   * sha256 of a text in the bucket of inbound bodies; `text` is then empty. The same for the two below.
    */
   text_ref?: string;
   input_ref?: string;
   output_ref?: string;
   /**
-   * What a command ended with, where the harness tells.
+   * A command's exit code, where the harness reports it.
    */
   exit_code?: number | null;
   began?: string | null;
@@ -207,7 +207,7 @@ export interface PartSeen {
   typed?: boolean;
 }
 /**
- * A picture or a document beside words. What is in it stays with the harness.
+ * A picture or a document in a message. Its content stays with the harness.
  */
 export interface Attachment {
   mime?: string;
@@ -242,7 +242,7 @@ export interface PartGone {
   part: string;
 }
 /**
- * What the provider counted for one answer, in tokens. `input` excludes what the cache served or stored.
+ * The provider's count for one answer, in tokens. `input` excludes what the cache served or stored.
  */
 export interface UsageSeen {
   kind: "usage.seen";
@@ -339,7 +339,7 @@ export interface DocumentSeen {
   digest: string;
   text?: string;
   /**
-   * sha256 of a text kept in the bucket of inbound bodies; `text` is then empty.
+   * sha256 of a text that is stored in the bucket of inbound bodies; `text` is then empty.
    */
   text_ref?: string;
 }
@@ -368,11 +368,11 @@ export interface StepSeen {
   kind: "step.seen";
   step: string;
   /**
-   * The step before, if this one is told as a difference to it.
+   * The step before, if this one is reported as a difference to it.
    */
   previous?: string;
   /**
-   * The last message that both have in common; empty: the list is told from its start.
+   * The last message that both have in common; empty: the list is reported from its start.
    */
   after?: string;
   messages?: Listed[];
@@ -385,7 +385,7 @@ export interface StepSeen {
    */
   served?: number;
   /**
-   * Where the list is told from its start: the last message of what the call before began with as well.
+   * Where the list is reported from its start: the last message that the call before began with as well.
    */
   sent?: string;
   agent?: string;
@@ -427,7 +427,7 @@ export interface StepSeen {
   compacts?: boolean;
 }
 /**
- * Who wrote or decided it. In a fact the kind follows from the subject that its message came on.
+ * The author of a fact or a command. In a fact the kind follows from the subject that its message came on.
  */
 export interface Actor {
   kind: "agent" | "harness" | "person" | "room";
@@ -1112,7 +1112,7 @@ export interface Hit {
    */
   fragment?: string;
   /**
-   * What fits: words of the query, something that stands in it word for word, or its meaning.
+   * Why it fits: words of the query, something that it has word for word, or its meaning.
    */
   why?: string[];
   session?: string;
@@ -1416,7 +1416,7 @@ export interface ProjectAliases {
   error?: string;
 }
 /**
- * What became of one name of a project.
+ * A change of one name of a project.
  */
 export interface AliasChange {
   /**
@@ -1447,7 +1447,7 @@ export interface ProjectList {
   error?: string;
 }
 /**
- * What was reported under one name of a project.
+ * A summary of what was reported under one name of a project.
  */
 export interface ProjectSummary {
   project: string;
@@ -1830,7 +1830,7 @@ export interface Status {
   plans_dropped?: number;
 }
 /**
- * How near a session in memory is to its next rebase. Tokens are as its provider counts them.
+ * The distance of a session in memory from its next rebase. Tokens are as its provider counts them.
  */
 export interface SessionStatus {
   project: string;
@@ -1897,7 +1897,7 @@ export interface ClientManifest {
   tools?: Tool[];
   lines?: Line[];
   /**
-   * What stands in the system prompt, by the session's mode; without one: nothing.
+   * The text for the system prompt, by the session's mode; without one: nothing.
    */
   system?: {
     [k: string]: string;
@@ -1972,7 +1972,7 @@ export interface Tool {
   };
 }
 /**
- * Where one action of a tool goes.
+ * The command or question to which one action of a tool is sent.
  */
 export interface Target {
   verb: "ask" | "command" | "wish";
@@ -2102,7 +2102,7 @@ export interface MemoryReply {
   facts?: Fact[];
 }
 /**
- * A memory as it stands.
+ * A memory in its present state.
  */
 export interface MemoryEntry {
   id: string;
@@ -2143,7 +2143,7 @@ export interface MemoryEntry {
   reason?: string;
 }
 /**
- * Where a memory was seen.
+ * A place where a memory was seen.
  */
 export interface MemorySource {
   actor: string;
@@ -2172,7 +2172,7 @@ export interface HiddenMemory {
   text?: string;
 }
 /**
- * How much of what came from one source was junk.
+ * The share of junk in what came from one source.
  */
 export interface JunkRate {
   /**
@@ -2532,7 +2532,7 @@ export interface NoteUpdate {
   session?: string;
 }
 /**
- * What a note waits for has come.
+ * The condition that a note waited for is met.
  */
 export interface NoteReady {
   id: string;
@@ -2543,7 +2543,7 @@ export interface NoteReady {
   reason?: string;
 }
 /**
- * What a note waits for cannot be looked at.
+ * The condition that a note waits for cannot be checked.
  */
 export interface NotePark {
   id: string;
@@ -2559,7 +2559,7 @@ export interface NoteDismiss {
   session?: string;
 }
 /**
- * A person says what is done with candidates of one trust: `applied`, `held` or `refused`.
+ * A person sets what is done with candidates of one trust: `applied`, `held` or `refused`.
  */
 export interface PolicySet {
   trust: string;
@@ -2600,7 +2600,7 @@ export interface ProfileEnable {
  */
 export interface ProfileDisable {
   /**
-   * As in `profile.enable`.
+   * The current directory of the person: the e-mail address that git has there decides whose profile it is.
    */
   directory: string;
 }
@@ -2609,7 +2609,7 @@ export interface ProfileDisable {
  */
 export interface ProfileRetire {
   /**
-   * As in `profile.enable`.
+   * The current directory of the person: the e-mail address that git has there decides whose profile it is.
    */
   directory: string;
   /**
@@ -2692,7 +2692,7 @@ export interface SpendReserve {
   session?: string;
 }
 /**
- * What a reserved call cost in the end.
+ * The final cost of a reserved call.
  */
 export interface SpendSettle {
   reservation: string;

@@ -192,7 +192,7 @@ export class Adapter {
     this.copies.forget(session);
   }
 
-  /** Report items under the event's own id: hooks and event log may tell the same twice, the service takes it once. */
+  /** Report items under the event's own id: hooks and event log may report them twice, the service takes them once. */
   private report(session: Session, event: BusEvent, items: Item[]): void {
     if (items.length === 0 || this.copies.hold(session, event, items)) return;
     this.projectOf(session).report(session.id, event.id ?? randomUUID(), items);
@@ -215,7 +215,7 @@ export class Adapter {
     if (this.rival) this.service.log.note("another plugin changes the same prompts", { plugin: this.rival });
   }
 
-  /** A person's message is about to start a turn: have at hand what the step will need. */
+  /** A person's message is about to start a turn: prepare what the step will need. */
   async prepare(id: string): Promise<void> {
     const session = this.session(id);
     this.known.load();

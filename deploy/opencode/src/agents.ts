@@ -19,7 +19,7 @@ export class Agents {
     return isHelperAgent(name, this.known.get(name));
   }
 
-  /** How the agent is told to work; empty as long as that is not known. */
+  /** The agent's system prompt; empty as long as it is not known. */
   prompt(name: string): string {
     return this.known.get(name)?.prompt ?? "";
   }

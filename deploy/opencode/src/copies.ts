@@ -1,4 +1,4 @@
-/** Copies of sessions: what they say of themselves waits until their origin is known, so that it can be told first. */
+/** Copies of sessions: their reports wait until their origin is known, so that it can be reported first. */
 
 import type { Item } from "@annals/adapter-core/language";
 import type { Log } from "@annals/adapter-core/log";
@@ -32,7 +32,7 @@ export class Copies {
     if (session.seen && mayBeCopy(session.seen)) this.waiting.set(session.id, []);
   }
 
-  /** Hold back what an event tells of a copy, and look for its origin as soon as it is complete; false: it is none. */
+  /** Hold back an event of a copy, and look for its origin as soon as it is complete; false: it is no copy. */
   hold(session: Session, event: BusEvent, items: Item[]): boolean {
     const waiting = this.waiting.get(session.id);
     if (!waiting) return false;
@@ -49,7 +49,7 @@ export class Copies {
     this.resting.delete(session.id);
   }
 
-  /** Know what OpenCode says of a session, and of a copy where it comes from, before anything is told of it. */
+  /** Read a session's description by OpenCode, and the origin of a copy, before anything of it is reported. */
   async traceBack(session: Session): Promise<void> {
     if (this.waiting.has(session.id)) return this.release(session, true);
     if (!session.seen) await this.learn(session);

@@ -51,7 +51,7 @@ export class Heard {
   }
 }
 
-/** What an event is about: a later event about the same replaces it. Empty: it stands for itself. */
+/** The key of an event: a later event with the same key replaces it. Empty: nothing replaces it. */
 export function subjectOf({ type, properties = {} }: BusEvent): string {
   const { part, partID, info, messageID } = properties;
   switch (type) {

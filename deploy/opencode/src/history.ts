@@ -29,7 +29,7 @@ export class History {
 
   constructor(private readonly client: Client) {}
 
-  /** Tell what the log has and nobody told: from before this adapter, from while it was away, or what it never heard. */
+  /** Report what the log has and nobody reported: from before this adapter, from while it was away, or missed. */
   fill(session: Session, tell: (event: BusEvent, items: Item[]) => void): Promise<void> {
     const compare = () => this.compare(session, tell);
     session.compared = session.compared.then(compare, compare); // one after the other: a turn may end twice
@@ -44,7 +44,7 @@ export class History {
     const isOvertaken = unheard.some((event) => heard.isSince(event, asked));
     for (const event of unheard) {
       if (heard.isSince(event, asked)) continue;
-      const { id: _, ...anew } = event; // it may have been told, and then what it had replaced
+      const { id: _, ...anew } = event; // it may have been reported, and then what it had replaced
       tell(heard.has(event) ? anew : event, session.hear(event, true));
     }
     session.isFollowed = true;

@@ -22,7 +22,7 @@ declare const ANNALS_VERSION: string;
 
 const BUILD = { version: ANNALS_VERSION, digest: digestOfBundle(import.meta.url) };
 
-/** What OpenCode offers a model as a tool; releases differ in where its schema stands. */
+/** What OpenCode offers a model as a tool; releases differ in where its schema is. */
 interface ToolDefinition {
   description?: string;
   parameters?: unknown;
@@ -32,7 +32,7 @@ interface ToolDefinition {
 /** Milliseconds that the end waits for what is still to be sent; the rest is spooled. */
 const CLOSING = 1000;
 
-/** One connection for all directories of a process, and one voice that tells the person of it. */
+/** One connection for all directories of a process, and one notice to the person about it. */
 let shared: { service: Service; breaker: Breaker; handOver: HandOver; taker: Taker } | undefined;
 
 function sharing(options: Options) {

@@ -1,4 +1,4 @@
-/** What a session's calls say beside its messages: its mode, the tools that they offer, and the system prompt. */
+/** What a session's calls have besides messages: its mode, the tools that they offer, and the system prompt. */
 
 import type { ClientManifest, Mode } from "@annals/adapter-core/language";
 import { decided, keptGuidance, keptMode, REDUCE } from "@annals/adapter-core/modes";
@@ -17,7 +17,7 @@ export class Prompts {
     private readonly hasRival: () => boolean,
   ) {}
 
-  /** The session's mode: decided at its first step from who started it and from the tools that it may use, and kept. */
+  /** The session's mode: set at its first step for good, from who started it and from the tools that it may use. */
   modeOf(session: Session): Mode {
     const isChild = session.seen?.parentID !== undefined;
     const offers = this.guide.tools?.some(({ name }) => name === REDUCE) ?? false;

@@ -11,7 +11,7 @@ export const RIVALS: readonly string[] = [
   "opencode-working-memory",
 ];
 
-/** The first of these plugins that is a rival; empty: none is. They are told as OpenCode's settings list them. */
+/** The first of these plugins that is a rival; empty: none is. They are named as in OpenCode's settings. */
 export function rivalOf(plugins: unknown): string {
   const listed = Array.isArray(plugins) ? plugins : [];
   const names = listed.map((plugin) => (Array.isArray(plugin) ? plugin[0] : plugin)).flatMap(namesOf);

@@ -43,7 +43,7 @@ export const isHelperAgent = (name: string, agent: Agent | undefined) => HELPERS
 export const isDelegated = ({ agent, parentID, title = "" }: Seen) =>
   parentID !== undefined && agent !== undefined && title.endsWith(`(@${agent} subagent)`);
 
-/** Whether a system prompt is that of a helper, as the harness tells its prompts; `own` is the agent of the session. */
+/** Whether a system prompt is that of a helper, by the harness's prompts; `own` is the agent of the session. */
 export function isHelperPrompt(system: readonly string[], agents: Iterable<Agent>, own: string): boolean {
   const known = [...agents];
   const others = known.filter((agent) => agent.name !== own && isHelperAgent(agent.name, agent));

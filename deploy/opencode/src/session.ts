@@ -1,4 +1,4 @@
-/** One session: what has been told of it, the list of its last step, and the plan in hand. */
+/** One session: what has been reported of it, the list of its last step, and the plan in hand. */
 
 import { apply } from "@annals/adapter-core/apply";
 import { Breaker } from "@annals/adapter-core/breaker";
@@ -19,7 +19,7 @@ export class Session {
   title = "";
   /** The harness's record of it, once it has been seen. */
   seen: Seen | undefined;
-  /** The session that it was copied from, where that was found and is not told yet. */
+  /** The session that it was copied from, where that was found and is not reported yet. */
   origin: Origin | undefined;
   /** The newest message of a person: it names the agent and the model. */
   user: Info | undefined;
@@ -54,7 +54,7 @@ export class Session {
   private readonly positions = new Map<string, string[]>();
   private readonly steps: StepList;
 
-  /** `isAside` tells of a message of an agent whether a helper wrote it. */
+  /** `isAside`: whether a helper wrote a message of an agent. */
   constructor(
     readonly id: string,
     readonly record: SessionRecord,
@@ -82,14 +82,14 @@ export class Session {
     return this.steps.newest;
   }
 
-  /** What is told of the session itself; which adapter tells it, once. */
+  /** The report of the session itself, and of the adapter that makes it, once. */
   introduction(adapter: Item, session: Item): Item[] {
     const items = this.isIntroduced ? [session] : [adapter, session];
     this.isIntroduced = true;
     return items;
   }
 
-  /** What an event tells, if anything. What is not settled waits for its end. */
+  /** The items of an event, if any. A message or part that is still changing waits for its end. */
   hear(event: BusEvent, isOld = false): Item[] {
     const properties = event.properties ?? {};
     const isFirst = !isOld && !this.heard.has(event);
@@ -118,7 +118,7 @@ export class Session {
     }
   }
 
-  /** The harness has compacted: what stands in its newest summary holds from now on. */
+  /** The harness has compacted: the content of its newest summary holds from now on. */
   private compacted(): Item {
     const { summary } = this;
     this.summarized();
@@ -238,7 +238,7 @@ export class Session {
     return this.steps.isContinued(entries.map(({ info }) => info.id).filter((id) => !others.has(id)));
   }
 
-  /** The next step: what has not been told of the listed messages, and the list as the difference to the last one. */
+  /** The next step: what has not been reported of the listed messages, and the list as the difference to the last. */
   open(
     step: string,
     entries: readonly Entry[],

@@ -1,4 +1,4 @@
-/** What providers keep beside a part: signatures of thoughts, and thoughts under seal. Pure. */
+/** What providers store with a part: signatures of reasoning, and encrypted reasoning. Pure. */
 
 import type { Part } from "./harness.ts";
 
@@ -6,7 +6,7 @@ import type { Part } from "./harness.ts";
 const SIGNATURES = ["signature", "redactedData", "redactedContent"];
 /** Seals the words that it came with, and is refused behind others: it goes back as it is or not at all. */
 const OF_WORDS = ["thoughtSignature"];
-/** Holds a message's thoughts once more beside its texts and calls, or demands them: it goes where they go. */
+/** Repeats a message's reasoning with its texts and calls, or requires it: it is removed together with it. */
 const OF_THOUGHTS = ["reasoning_details", "reasoningOpaque", "itemId"];
 /** What a router takes a detail for that does not say whose it is. */
 const DEFAULT_FORMAT = "anthropic-claude-v1";

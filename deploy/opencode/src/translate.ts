@@ -99,13 +99,13 @@ export function entry({ info, parts }: Entry, isEphemeral: (part: Part) => boole
   return { ...message(info), parts: seen };
 }
 
-/** Whether nothing more will be said of a part. */
+/** Whether a part will not change any more. */
 export function isSettled(seen: Part): boolean {
   if (seen.type === "tool") return seen.state?.status === "completed" || seen.state?.status === "error";
   return !(seen.time?.start !== undefined && seen.time.end === undefined);
 }
 
-/** What a finished answer tells beside its parts. */
+/** What a finished answer reports in addition to its parts. */
 export function outcome(info: Info): Item[] {
   const { tokens, error } = info;
   const items: Item[] = [];
@@ -148,7 +148,7 @@ export function todos(event: BusEvent): Item {
   return { kind: "todo.seen", items };
 }
 
-/** Which adapter tells what follows. */
+/** The report of which adapter makes the reports that follow. */
 export function adapter({ version = "" }: Session, build: { version: string; digest: string }, rival: string): Item {
   return {
     kind: "adapter.seen",

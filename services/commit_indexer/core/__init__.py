@@ -1,1 +1,1 @@
-"""What the commit indexer asks git, how it reads the answers, and what of them is recorded."""
+"""The commit indexer's questions to git, how it reads the answers, and what it records."""

@@ -1,4 +1,4 @@
-"""What git is asked. Nothing that comes from a repository, a harness or a setting ever stands among the arguments."""
+"""The arguments of git's commands. Nothing from a repository, a harness or a setting is ever among them."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""A commit as it is told to the log: without secrets, and no longer than anybody reads."""
+"""A commit as it is recorded in the log: without secrets, and no longer than anybody reads."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ def commit_fact(commit: Commit, files: Sequence[str] | None) -> CommitSeen:
 
 
 def _named(files: Sequence[str]) -> list[str]:
-    """As many paths as are told."""
+    """Paths that are recorded of one commit, at most."""
     found: list[str] = []
     length = 0
     for path in files[:FILES]:

@@ -1,4 +1,4 @@
-"""Which commits are read, what of them is news, and which count no longer. No clock, no I/O."""
+"""Decides which commits are read, which are new, and which count no longer. No clock, no I/O."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -9,7 +9,7 @@ DAY = 86_400
 MOST_REMOVED = 5_000
 """Names in one event."""
 BATCH, BATCH_BYTES = 200, 4 * 1024 * 1024
-"""Commits that are read and told together, and the most bytes that they have in git."""
+"""Commits that are read and recorded together, and the most bytes that they have in git."""
 
 Listed = tuple[int, str]
 """When a commit was made, and its name."""
@@ -22,7 +22,9 @@ def within(listed: Sequence[Listed], bounds: CommitBounds, now: float) -> list[L
     return [one for one in listed if one[0] >= now - bounds.since_days * DAY]
 
 
-def wanted(history: CommitHistory, listed: Sequence[Listed], bounds: CommitBounds, ends: Collection[str]) -> list[str]:
+def commits_to_read(
+    history: CommitHistory, listed: Sequence[Listed], bounds: CommitBounds, ends: Collection[str]
+) -> list[str]:
     """The commits to be read: not known, and among the newest that count; or known in part only.
 
     `listed` has children before their parents, and what is returned the other way round.
@@ -30,8 +32,8 @@ def wanted(history: CommitHistory, listed: Sequence[Listed], bounds: CommitBound
     """
     known = history.commits
     unknown = [one for one in listed if one[1] not in known]
-    kept = [(one.committed, sha) for sha, one in known.items()]
-    counting = {sha for _, sha in sorted([*kept, *unknown], reverse=True)[: bounds.max_commits]}
+    recorded = [(one.committed, sha) for sha, one in known.items()]
+    counting = {sha for _, sha in sorted([*recorded, *unknown], reverse=True)[: bounds.max_commits]}
 
     def is_wanted(sha: str) -> bool:
         if sha in known:

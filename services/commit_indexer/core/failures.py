@@ -9,10 +9,10 @@ LONGEST = 300
 
 def sentence(place: str, words: str) -> str:
     """What git's words on a directory mean for whoever runs this installation."""
-    return "; ".join(parted(place, words))
+    return "; ".join(finding_and_remedy(place, words))
 
 
-def parted(place: str, words: str) -> tuple[str, str]:
+def finding_and_remedy(place: str, words: str) -> tuple[str, str]:
     """The same in two: what is wrong, and what to do."""
     if "dubious ownership" in words:
         remedy = f"if you trust it, run `git config --global --add safe.directory {quote(place)}`"

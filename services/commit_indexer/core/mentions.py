@@ -1,4 +1,4 @@
-"""Where sessions name commits: in what people and agents write, and in what git was asked and has answered."""
+"""Mentions of commits in sessions: in texts of people and agents, and in git's commands and answers."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -24,7 +24,7 @@ _MADE = re.compile(r"^\[[^\]\n]{1,200}? ([0-9a-f]{7,40})\] ", re.MULTILINE)
 
 
 class Mentions(msgspec.Struct, frozen=True):
-    """What the parts of one session name."""
+    """The commits that the parts of one session name."""
 
     parts: Map[str, CommitMentioned] = Map()
 
@@ -51,7 +51,7 @@ def mentioned(recorded: PartRecorded) -> CommitMentioned:
             hashes = commits.mentioned(recorded.text[:LOOKED_AT])
         case "tool" | "tool_call" if "git" in recorded.input:  # to read a call takes its time, and most are none of git
             call = call_of(_piece(recorded))
-            made = commits.made(call)
+            made = commits.made_commits(call)
             asked = _NAME.findall(call.command) if _GIT.search(call.command) else ()
             hashes = (*made, *_short(asked), *commits.listed_hashes(call))
         case "tool_result" if recorded.status != "error":

@@ -19,7 +19,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Who wrote or committed it, and when."""
+    """The author or committer of a commit, and the time."""
 
     name: str = ""
     email: str = ""

@@ -1,4 +1,4 @@
-"""Where the repositories of projects are: where harnesses have worked, and what a person has set. No clock, no I/O."""
+"""The repositories of projects: where harnesses have worked, and what a person has set. No clock, no I/O."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -26,7 +26,7 @@ class RepositorySource(msgspec.Struct, frozen=True):
 
 
 class ProjectPlaces(msgspec.Struct, frozen=True):
-    """Where harnesses have seen projects."""
+    """The places where harnesses have seen projects."""
 
     directories: Map[tuple[str, str], ProjectIdentified] = Map()
     """By project and directory, as last seen."""

@@ -1,4 +1,4 @@
-"""What is known of the commits of one project: those that count, how far repositories were read. No clock, no I/O."""
+"""The state of a project's commits: those that count, and how far repositories were read. No clock, no I/O."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -11,7 +11,7 @@ from services.domain.fold import Map
 replace = msgspec.structs.replace
 
 NOUNS = ("commit", "commits")
-"""What a project's commits are folded from, beside all else that is told of a project."""
+"""The events that a project's commits are folded from, of all events of a project."""
 
 
 class CountedCommit(msgspec.Struct, frozen=True):
@@ -23,14 +23,14 @@ class CountedCommit(msgspec.Struct, frozen=True):
 
 
 class CommitBounds(msgspec.Struct, frozen=True):
-    """What is read where there is nothing to go on from, and the most that count."""
+    """Bounds of reading: what is read at first, and the most commits that count."""
 
     since_days: int
     max_commits: int
 
 
 class Head(msgspec.Struct, frozen=True):
-    """How far a repository was read, and within which bounds that began."""
+    """The head up to which a repository was read, and the bounds within which that began."""
 
     sha: str
     bounds: CommitBounds

@@ -1,1 +1,1 @@
-"""What the console answers, as values: how a row is written as JSON, and how rows become pages."""
+"""The console's answers, as values: rows as JSON, and rows divided into pages."""

@@ -1,4 +1,4 @@
-"""What the console and the process of one query say to each other."""
+"""The messages between the console and the process of one query."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ OUT_OF_MEMORY = 3
 
 
 class SqlQuery(msgspec.Struct, frozen=True):
-    """What this process is asked to do."""
+    """The query for this process."""
 
     copy: str
     """The file that is read."""
@@ -27,7 +27,7 @@ class SqlQuery(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of a query."""
+    """The outcome of a query."""
 
     columns: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()

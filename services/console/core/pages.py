@@ -1,4 +1,4 @@
-"""How rows become pages: each page fits into one message of the broker."""
+"""Divides rows into pages: each fits into one message of the broker."""
 
 from collections.abc import Iterable, Iterator
 

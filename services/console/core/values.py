@@ -1,4 +1,4 @@
-"""How a value of DuckDB is written as JSON: as itself where JSON has such a value, and as text where it has none."""
+"""Values of DuckDB as JSON: as themselves where JSON has such a value, and as text where it has none."""
 
 import re
 from collections.abc import Callable
@@ -30,7 +30,7 @@ class ColumnKind(Protocol):
 
 
 class ColumnShape(msgspec.Struct, frozen=True):
-    """How the values of one type are asked for and written."""
+    """The columns of one type: how their values are asked for and written."""
 
     sql: str
     """The type that they are cast to; their own where nothing of them has to be cast."""
@@ -39,7 +39,7 @@ class ColumnShape(msgspec.Struct, frozen=True):
 
 
 def shape(kind: ColumnKind) -> ColumnShape:
-    """How values of this type are written. What is in them is written by the same rules, at any depth."""
+    """The shape of values of this type. What is in them is written by the same rules, at any depth."""
     match kind.id:
         case "list":
             inner = shape(kind.children[0][1])

@@ -1,4 +1,4 @@
-"""Which names come to lead to a project: what Annals can check itself does, of everything else a person decides."""
+"""Decides on names of projects: what Annals can verify itself, it accepts; on everything else a person decides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MADE = re.compile(r"(git|shallow|dir)-")
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """That a project had another name before, and what is known of it."""
+    """A claim that a project had another name before, and what is known of it."""
 
     former: str
     project: str
@@ -34,7 +34,7 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 def claimed(aliases: Aliases, claim: Claim) -> tuple[Event, ...]:
-    """What follows of a claim. A name stays with the first project that it leads to; what a person undid stays so."""
+    """Facts that follow from a claim. A name stays with its first project; what a person undid stays undone."""
     former, project = claim.former, claim.project
     pair = (former, project)
     if not former or claim.is_home or aliases.project(former) == aliases.project(project):
@@ -53,7 +53,7 @@ def claimed(aliases: Aliases, claim: Claim) -> tuple[Event, ...]:
 
 
 class NamesContext(msgspec.Struct, frozen=True):
-    """What is true when a command about the names of a project comes, apart from the names."""
+    """The context of a command about the names of a project, apart from the names."""
 
     project: str
     """The name that it was sent to."""

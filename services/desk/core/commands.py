@@ -25,7 +25,7 @@ AnyRule = CommandRule[Any, Any, Any]
 
 
 class SentBySomebody(Protocol):
-    """What holds at the moment that a command comes, as far as it is the same for all commands."""
+    """The context of any command: the trust in its sender."""
 
     @property
     def trust(self) -> str: ...
@@ -42,7 +42,7 @@ def by_type(rules: Iterable[AnyRule]) -> Mapping[str, AnyRule]:
 
 
 def _place_in_language(rule: AnyRule) -> tuple[int, str]:
-    """As `schemas.commands` defines them, and behind these what is defined next to its decision."""
+    """The place of a rule: first the commands of `schemas.commands`, then those defined next to their decision."""
     defined = [name for name, value in vars(language).items() if inspect.isclass(value)]
     is_defined = rule.kind.__module__ == language.__name__
     return defined.index(rule.kind.__name__) if is_defined else len(defined), rule.kind.TYPE
@@ -94,7 +94,7 @@ def decide_on_book(book: Book, command: Command, context: BookContext) -> Decisi
 
 
 def misplaced(address: Address, command: Command) -> str:
-    """What is wrong with the address of a command; empty: nothing is."""
+    """A fault of a command's address; empty: there is none."""
     kind, right = rule_of(command).address, Address(address.project).command(command.TYPE)
     if kind is AddressKind.PROJECT_FOR_SESSION and address.session:
         return f"{command.TYPE} is about the whole project: send it to {right}, and name the session in `session`."

@@ -23,7 +23,7 @@ LIST = "`annals docs list` shows what there is"
 
 
 class DocsContext(msgspec.Struct, frozen=True):
-    """Who sends a command about a document."""
+    """The context of a command about a document: its sender."""
 
     trust: str
     documents: tuple[str, ...] = DOCUMENTS
@@ -92,7 +92,7 @@ def dismiss(state: DocProposals, command: DocsDismiss, _: DocsContext) -> Decisi
 
 
 def _problems(command: DocsPropose, documents: tuple[str, ...]) -> Iterator[str]:
-    """What is wrong with a proposal."""
+    """Faults of a proposal."""
     if command.path not in documents:
         names = ", ".join(documents) or "no document"
         yield f"{echo(command.path)} is none of those that ANNALS_DREAM__DOCUMENTS names ({names}): name it there"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from schemas.commands import KeyFileAccept, KeyFileDismiss, KeyFilePropose, KeyFileRemove
 from schemas.events import KeyFileDismissed, KeyFileProposed, SettingsApplied
-from services.desk.core.settings import SettingsContext, applied
+from services.desk.core.settings import SettingsContext, facts_of_settings
 from services.domain.command import PEOPLE, AddressKind, command
 from services.domain.decision import Decision
 from services.domain.finding import echo
@@ -36,7 +36,7 @@ def propose(state: ProjectSettings, command: KeyFilePropose, context: SettingsCo
     )
     if not is_applied:
         return Decision(ok=True, text=f"{path} is proposed as a key file.", events=(proposed,))
-    events = (proposed, applied(set_in(state.newest.settings), (*state.accepted, path)))
+    events = (proposed, facts_of_settings(set_in(state.newest.settings), (*state.accepted, path)))
     return Decision(ok=True, text=f"{path} is a key file from now on. {NEXT}", events=events)
 
 
@@ -59,7 +59,7 @@ def accept(state: ProjectSettings, command: KeyFileAccept, _: SettingsContext) -
         return _refused(problems)
     if not fresh:
         return Decision(ok=True, text="They are key files already; nothing was changed.", seq=state.newest.seq)
-    event = applied(set_in(state.newest.settings), (*state.accepted, *fresh))
+    event = facts_of_settings(set_in(state.newest.settings), (*state.accepted, *fresh))
     return Decision(ok=True, text=f"Accepted as key files: {', '.join(fresh)}. {NEXT}", events=(event,))
 
 
@@ -94,7 +94,7 @@ def remove(state: ProjectSettings, command: KeyFileRemove, _: SettingsContext) -
     if problems := [*_unknown(state, paths, ("accepted",))]:
         return _refused(problems)
     left = [path for path in state.accepted if path not in paths]
-    changed = applied(set_in(state.newest.settings), left)
+    changed = facts_of_settings(set_in(state.newest.settings), left)
     events = (*(KeyFileDismissed(path=path) for path in paths), changed)
     return Decision(ok=True, text=f"No key files any more: {', '.join(paths)}. {NEXT}", events=events)
 

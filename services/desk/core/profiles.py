@@ -1,4 +1,4 @@
-"""What the desk decides about the profiles of people: whose session it is, what is collected, and what people say."""
+"""Decides on people's profiles: whose session it is, what is collected, and what people ask for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from schemas.events import (
 from schemas.subjects import Address
 from services.domain.command import PEOPLE, ROOMS, AddressKind, command
 from services.domain.decision import Decision
-from services.domain.finding import Unnamed, find
+from services.domain.finding import NotNamed, find
 from services.domain.secrets import mask
 from services.domain.texts.bounds import flat
 from services.domain.texts.placeholders import MASKED
@@ -30,7 +30,7 @@ BY_HAND = "ask a person to run `annals profile`"
 
 
 class ProfileContext(msgspec.Struct, frozen=True):
-    """Who sends a command about a profile, and whose profile it is about."""
+    """The context of a command about a profile: its sender, and whose profile it is about."""
 
     trust: str
     person: str = ""
@@ -43,7 +43,7 @@ class ProfileContext(msgspec.Struct, frozen=True):
 
 
 def bound(profiles: Profiles, person: str, session: Address, seq: int) -> tuple[ProfileBound, ...]:
-    """Whose session it is that began at this position of the log, while the profile of anybody is on.
+    """The owner of a session that began at this position of the log, while the profile of anybody is on.
 
     It is the person's if their own profile was on by then, and else nobody's: that is recorded, too, since the first
     plan of a session waits for it. `person`: empty where nobody is known.
@@ -142,7 +142,7 @@ def retire(profiles: Profiles, command: ProfileRetire, context: ProfileContext) 
     known = {one.id: one for one in profiles.of(context.person).listed}
     try:
         trait = find(known, command.trait, "trait", "traits with `annals profile list`", of="your profile")
-    except Unnamed as error:
+    except NotNamed as error:
         return _refused(str(error))
     if trait.is_retired:
         return Decision(ok=True, text="This trait is retired already; nothing was changed.")

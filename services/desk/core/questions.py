@@ -50,7 +50,7 @@ class OpenQuestion(msgspec.Struct, frozen=True):
     taken_seq: int = 0
 
     def holder(self, now: datetime) -> str:
-        """Who has taken it and may still answer before others; empty: nobody."""
+        """The taker who may still answer before others; empty: nobody."""
         return self.taker if self.taken_until is not None and self.taken_until > now else ""
 
 
@@ -73,7 +73,7 @@ class Questions(msgspec.Struct, frozen=True):
     closed: Map[str, ClosedQuestion] = Map()
 
     def offered(self, now: datetime, taker: str = "", begun: AbstractSet[str] = frozenset()) -> Iterator[OpenQuestion]:
-        """Those that a taker may take, the oldest first: also its own, but for those that it has begun to answer."""
+        """Questions that a taker may take, the oldest first: also its own, except those that it began to answer."""
         free = (
             one
             for name, one in self.open.items()
@@ -109,7 +109,7 @@ def evolve(questions: Questions, event: Event, envelope: Envelope) -> Questions:
 
 
 def _bounded(questions: Questions, newest: datetime, now: datetime) -> Questions:
-    """Without those that a new question, which is open until `newest`, has made old: first those that are over."""
+    """Questions without those that a new one, open until `newest`, has made old: first those that are over."""
     opened, closed = questions.open, questions.closed
     for name, _ in sorted(opened.items(), key=lambda item: (item[1].until <= now, -item[1].seq))[MOST_OPEN:]:
         opened = opened.discard(name)

@@ -1,4 +1,4 @@
-"""What a project sets for itself, as the desk decides on it: a person's command, whole or not at all."""
+"""Decides on a project's own settings: a person's command, whole or not at all."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,11 +9,11 @@ from schemas.commands import SettingsApply
 from schemas.events import SettingsApplied
 from services.domain.command import PEOPLE, AddressKind, command
 from services.domain.decision import Decision
-from services.domain.project_settings import ProjectSettings, checked, refused_by, set_in
+from services.domain.project_settings import ProjectSettings, parse_settings, refused_by, set_in
 
 
 class SettingsContext(msgspec.Struct, frozen=True):
-    """Who sends what a project is to set for itself."""
+    """The context of a command about a project's own settings: its sender."""
 
     trust: str
     installation: Mapping[str, object]
@@ -32,7 +32,7 @@ class SettingsContext(msgspec.Struct, frozen=True):
 )
 def apply_settings(state: ProjectSettings, command: SettingsApply, context: SettingsContext) -> Decision:
     """Set all of this, and nothing else; or nothing."""
-    settings, problems = checked(command.settings)
+    settings, problems = parse_settings(command.settings)
     problems = [*problems, *refused_by(settings, context.installation)]
     if problems:
         return _refused(problems)
@@ -40,10 +40,10 @@ def apply_settings(state: ProjectSettings, command: SettingsApply, context: Sett
         text = f"{_named(settings)} already; nothing was changed."
         return Decision(ok=True, text=text, seq=state.newest.seq or None)
     text = f"{_named(settings)} from now on, and for no other. A session that runs takes it in at its next rebase."
-    return Decision(ok=True, text=text, events=(applied(settings, state.accepted),))
+    return Decision(ok=True, text=text, events=(facts_of_settings(settings, state.accepted),))
 
 
-def applied(settings: Mapping[str, object], key_files: Sequence[str]) -> SettingsApplied:
+def facts_of_settings(settings: Mapping[str, object], key_files: Sequence[str]) -> SettingsApplied:
     """The fact that a project sets this from now on, and that these key files are accepted."""
     return SettingsApplied(settings=encode(dict(sorted(settings.items()))).decode(), key_files=[*key_files])
 

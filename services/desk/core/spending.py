@@ -36,7 +36,7 @@ class Reservation(msgspec.Struct, frozen=True):
     """What it takes of its day: reserved, or in the end spent."""
     micros: int
     seq: int
-    """Where its newest fact stands in the log."""
+    """The log position of its newest fact."""
     settled: bool = False
     refused: bool = False
     purpose: str = ""
@@ -44,7 +44,7 @@ class Reservation(msgspec.Struct, frozen=True):
 
 
 class Day(msgspec.Struct, frozen=True):
-    """What a day has taken: settled calls at their cost, all others in full."""
+    """The spending of a day: settled calls at their cost, all others in full."""
 
     tokens: int = 0
     micros: int = 0
@@ -59,7 +59,7 @@ class Ledger(msgspec.Struct, frozen=True):
     days: Map[str, Day] = Map()
 
     def month(self, name: str) -> tuple[int, int]:
-        """What all days of a month, such as `2026-11`, have taken: tokens, and millionths of a USD."""
+        """The spending of all days of a month, such as `2026-11`: tokens, and millionths of a USD."""
         days = [day for one, day in self.days.items() if one.startswith(f"{name}-")]
         return sum(day.tokens for day in days), sum(day.micros for day in days)
 
@@ -153,8 +153,8 @@ def reserve(ledger: Ledger, command: SpendReserve, context: CommandContext) -> D
     return Decision(ok=True, text=f"Reserved; {amount} are left of {left.period}.", events=(event,))
 
 
-class Left(NamedTuple):
-    """What is left of a budget."""
+class RemainingBudget(NamedTuple):
+    """The rest of a budget."""
 
     period: str
     tokens: int
@@ -165,8 +165,8 @@ class Left(NamedTuple):
     """Whose share of it is meant, in words; empty: it is not shared out."""
 
 
-def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> Left:
-    """What is left of the day for a purpose."""
+def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> RemainingBudget:
+    """The rest of the day's budget for a purpose."""
     day = ledger.days.get(context.day) or Day()
     tokens, micros = context.daily_tokens - day.tokens, _micros(context.daily_usd) - day.micros
     share = SHARES.get(purpose)
@@ -174,7 +174,7 @@ def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> Left:
         used = day.of_purpose.get(purpose) or (0, 0)
         tokens = min(tokens, int(context.daily_tokens * share) - used[0])
         micros = min(micros, int(_micros(context.daily_usd) * share) - used[1])
-    return Left(
+    return RemainingBudget(
         context.day,
         tokens,
         micros,
@@ -183,13 +183,13 @@ def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> Left:
     )
 
 
-def _left_of_month(ledger: Ledger, context: CommandContext) -> Iterator[Left]:
-    """What is left of the month, where it has a limit."""
+def _left_of_month(ledger: Ledger, context: CommandContext) -> Iterator[RemainingBudget]:
+    """The rest of the month's budget, where it has a limit."""
     if not context.monthly_tokens and not context.monthly_usd:
         return
     month = context.day.rpartition("-")[0]
     tokens, micros = ledger.month(month)
-    yield Left(
+    yield RemainingBudget(
         month,
         (context.monthly_tokens or MOST_TOKENS) - tokens,
         _micros(context.monthly_usd or MOST_USD) - micros,
@@ -197,7 +197,7 @@ def _left_of_month(ledger: Ledger, context: CommandContext) -> Iterator[Left]:
     )
 
 
-def _refused(command: SpendReserve, context: CommandContext, left: Left) -> Decision:
+def _refused(command: SpendReserve, context: CommandContext, left: RemainingBudget) -> Decision:
     tokens, micros = max(0, left.tokens), max(0, left.micros)
     event = SpendRefused(
         reservation=command.reservation,
@@ -239,7 +239,7 @@ def settle(ledger: Ledger, command: SpendSettle, _: CommandContext) -> Decision:
 
 
 def _for(purpose: str) -> str:
-    """Whose share is meant, where it is not all of the budget."""
+    """The purpose whose share is meant, in words, where it is not all of the budget."""
     share = SHARES.get(purpose)
     return f" for the {purpose}, which takes {share:.0%} of it at most" if share else ""
 

@@ -16,13 +16,15 @@ from schemas.events import (
     PartRemoved,
     TagAssigned,
 )
-from services.desk.core.grammar import parse_tags
 from services.domain.decision import Decision
 from services.domain.fold import Map
 from services.domain.protection import newest, protected_sentence
-from services.domain.ranges import BadRange, ranges
+from services.domain.ranges import BadRange, ends_of, ranges
 
 replace = msgspec.structs.replace
+
+MAX_TAGS = 1000
+"""Tags that one call of `ctx_reduce` may name."""
 
 
 class Tags(msgspec.Struct, frozen=True):
@@ -129,3 +131,22 @@ def _queued(tags: Tags, fresh: Sequence[int], known: int, protected: int) -> str
     if known:
         sentences.append(f"{known} more had been queued or dropped before.")
     return " ".join(sentences)
+
+
+def parse_tags(text: str) -> tuple[int, ...]:
+    """The argument of `ctx_reduce`, such as `3-5,8`, as sorted numbers. Raises `BadRange`."""
+    if not text.strip():
+        raise BadRange('nothing is named: give tag numbers such as "3-5,8"')
+    numbers: set[int] = set()
+    for item in text.split(","):
+        numbers |= _numbers(item)
+        if len(numbers) > MAX_TAGS:
+            raise BadRange(f"more than {MAX_TAGS} tags are named: ask for fewer at once")
+    return tuple(sorted(numbers))
+
+
+def _numbers(item: str) -> set[int]:
+    first, last = ends_of(item, 'is no tag number and no range: write "3", or "3-5"')
+    if last - first >= MAX_TAGS:
+        raise BadRange(f"the range {item.strip()!r} names more than {MAX_TAGS} tags: ask for fewer at once")
+    return set(range(first, last + 1))

@@ -1,4 +1,4 @@
-"""How far the sender of a command is trusted: by who it is, which follows from its subject."""
+"""The trust in the sender of a command, which follows from its subject."""
 
 from schemas.envelope import Actor
 

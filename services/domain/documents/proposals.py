@@ -31,7 +31,7 @@ DIGITS = 12
 
 
 class DocProposal(msgspec.Struct, frozen=True):
-    """What is proposed to one document, all of it or nothing, and what became of it."""
+    """A proposal for one document, accepted or dismissed as a whole, and its status."""
 
     path: str
     name: str

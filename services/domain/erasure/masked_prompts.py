@@ -1,4 +1,4 @@
-"""Which edits in force showed what is erased: their sessions are rebased once."""
+"""Prompts whose edits in force showed what is erased: their sessions are rebased once."""
 
 from collections.abc import Mapping, Sequence
 
@@ -30,7 +30,7 @@ class MaskedPrompts:
 
     @property
     def targets(self) -> Mapping[Address, Sequence[str]]:
-        """What the edits in force are about that have masks now, by the session of their plan."""
+        """Targets of the edits in force that have masks now, by the session of their plan."""
         return {address: [*targets] for address, targets in self._masked.items() if targets}
 
 

@@ -1,4 +1,4 @@
-"""What plugins that an erasure does not reach are to do, without the texts that they are to look for.
+"""Orders for plugins that an erasure does not reach, without the texts that they are to look for.
 
 A plugin computes a filter at each position of what it has stored, a second one where that fits, and the slow digest
 where both do. Whoever reads an order can do the same with texts that they guess: each guess costs them two filters,
@@ -52,7 +52,7 @@ class Filters:
 
 
 class ErasedSpelling(NamedTuple):
-    """What an order says of one spelling."""
+    """One spelling in an order."""
 
     digest: str
     length: int

@@ -1,4 +1,4 @@
-"""Which long bodies are referred to: by what goes, and by what stays."""
+"""References to long bodies: by what goes, and by what stays."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What is to be erased: whose facts, which memories and notes, and which texts. And what a record is without it.
+"""The scope of an erasure: facts, memories, notes and texts; and what a record is without them.
 
 Of a fact that goes as a whole its position, id, type, moment and cause stay. It has the version `ERASED`, which no
 release writes: every release passes over a version that it does not know.
@@ -52,7 +52,7 @@ _Reasoned = TypeVar("_Reasoned", MemoryProposed, MemoryArchived, MemoryRestored,
 
 
 class ErasureScope(msgspec.Struct, frozen=True):
-    """What is to be erased."""
+    """The scope of an erasure."""
 
     masks: Masks = {}
     """Texts that are masked wherever they occur."""
@@ -118,7 +118,7 @@ def place_of(subject: str) -> RecordPlace | None:
 
 
 class Rewriting:
-    """What becomes of each record of a log. Applied to what it gave, it gives the same again."""
+    """The rewriting of each record of a log. Applied to its own result, it changes nothing."""
 
     def __init__(self, scope: ErasureScope, renamed: Mapping[bytes, bytes] | None = None) -> None:
         """`renamed`: the names of long bodies, by those that they had. More may be added to it."""
@@ -238,7 +238,7 @@ _READ = frozenset({"memory", "plan", "hint", "note", "alias", "question", "profi
 
 
 def emptied(data: bytes) -> bytes:
-    """What is left of a fact that goes as a whole; of a record that is no fact, an empty object."""
+    """The rest of a fact that goes as a whole; of a record that is no fact, an empty object."""
     try:
         envelope = decode_envelope(data)
     except Malformed:

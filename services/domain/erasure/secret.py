@@ -71,7 +71,7 @@ def _texts(secret: str) -> set[str]:
 
 
 def _cores(secret: bytes) -> Iterator[bytes]:
-    """What of its base64 depends on the secret alone, wherever in a longer text it begins."""
+    """Parts of its base64 that depend on the secret alone, wherever in a longer text it begins."""
     for offset in range(ALIGNMENTS):
         begin = -(-offset * OCTET // SEXTET)
         end = (offset + len(secret)) * OCTET // SEXTET

@@ -1,4 +1,4 @@
-"""What a log says of sessions, memories and notes: who belongs to whom, before any of them is erased."""
+"""A survey of a log's sessions, memories and notes, and what belongs to each, before any of them is erased."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -54,11 +54,11 @@ _READ = frozenset(
 
 
 class Unknown(ValueError):
-    """What is to be erased is not in the log; says what is."""
+    """The log does not have what is to be erased; the message names what it has."""
 
 
 class MemoryTrace(msgspec.Struct):
-    """What the log holds of one memory."""
+    """The traces of one memory in the log."""
 
     texts: set[str] = set()
     previews: set[str] = set()
@@ -200,7 +200,7 @@ class Survey:
     def _in_prompts(
         self, ids: frozenset[str], quoted: frozenset[str], sessions: frozenset[Address] = frozenset()
     ) -> Mapping[Address, Masks]:
-        """What prompts of other sessions show: lines that these sessions left open, what hints quote, and traits."""
+        """Texts in prompts of other sessions: lines that these sessions left open, quotations in hints, and traits."""
         texts = self._traits_in_heads(lambda one: one in sessions)
         for address, left_open in self._left_open.items():
             for name, lines in left_open.items():
@@ -213,7 +213,7 @@ class Survey:
         return {address: masks_of(found) for address, found in texts.items()}
 
     def _traits_in_heads(self, goes: Callable[[Address], bool]) -> dict[Address, set[str]]:
-        """What heads of other sessions may show of a profile that was stated only in sessions that go."""
+        """Traits in heads of other sessions, of a profile that was stated only in sessions that go."""
         texts: dict[Address, set[str]] = {}
         for session, person in self._owners.items():
             found = {

@@ -1,4 +1,4 @@
-"""What a model is asked, what comes of it, and what every attempt was."""
+"""A question to a model, its result, and every attempt at it."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, Literal, Protocol, TypeVar

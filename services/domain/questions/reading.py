@@ -1,4 +1,4 @@
-"""How the text of an answer becomes a value, or a sentence that says what is wrong with it."""
+"""Reads a value from the text of an answer, or gives a sentence about what is wrong with it."""
 
 import re
 from collections.abc import Callable

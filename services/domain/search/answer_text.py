@@ -1,4 +1,4 @@
-"""What was found, as an agent or a person reads it: a header, two lines for each hit, and the call that opens it."""
+"""The text of a search's answer: a header, two lines for each hit, and the call that opens it."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -7,6 +7,7 @@ from datetime import datetime
 import msgspec
 
 from schemas.asks import FoundSession, Hit, Hits
+from services.domain.often import quantity
 from services.domain.texts.markup import escaped
 from services.domain.texts.posing import unposed
 
@@ -41,7 +42,7 @@ def answer_text(query: str, found: Hits, now: datetime, asker: str = "") -> str:
     elif not found.hits:
         lines = [f'Nothing was found. Nothing is known of this: "{what}". {where}']
     else:
-        count = "1 result" if len(found.hits) == 1 else f"{len(found.hits)} results"
+        count = quantity(len(found.hits), "result")
         lines = [f'{count} for "{what}". {where}', *hit_lines(found.hits, now, asker)]
     return "\n".join((*lines, *degraded_lines(found.degraded)))
 
@@ -52,7 +53,7 @@ def memories_in_answer(text: str) -> tuple[str, ...]:
 
 
 def degraded_lines(reasons: Iterable[str]) -> Iterator[str]:
-    """What could not be searched as it should have been."""
+    """Lines about what could not be searched as it should have been."""
     return (f"Degraded: {escaped(unposed(reason))}." for reason in reasons)
 
 
@@ -98,7 +99,7 @@ def _facts(hit: Hit, now: datetime, asker: str) -> Iterator[str]:
 def _session(found: FoundSession, asker: str) -> str:
     """A session in a sentence, and what opens all of it."""
     time = f" from {found.began:%Y-%m-%d %H:%M} to {found.ended:%Y-%m-%d %H:%M}" if found.began and found.ended else ""
-    counts = f"{found.messages} messages and {found.compartments} parts of history can be found"
+    counts = f"{quantity(found.messages, 'message')} and {quantity(found.compartments, 'part')} of history can be found"
     whole = call(found.session, asker, start=1, end=found.last) if found.last else ""
     return f"Session {escaped(unposed(found.session))}{time}: {counts}.{f' Open it: {whole}' if whole else ''}"
 
@@ -115,7 +116,7 @@ def opening(hit: Hit, asker: str) -> str:
 
 
 def call(session: str, asker: str, **place: int | str) -> str:
-    """What shows a place of a session: a tool's call for the session that asks, a command for a person."""
+    """The call that opens a place of a session: a tool's for the session that asks, a command for a person."""
     if not asker:
         given = f"--message {place['message']}" if "message" in place else f"{place['start']}-{place['end']}"
         return escaped(f"annals show {session} {given}")
@@ -124,7 +125,7 @@ def call(session: str, asker: str, **place: int | str) -> str:
 
 
 def age(at: datetime, now: datetime) -> str:
-    """How long ago something was."""
+    """An age in words."""
     days = (now - at).days
     if days < 0:
         return "future"

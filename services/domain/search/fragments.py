@@ -48,7 +48,7 @@ def _of_words(line: str, wanted: Collection[str], width: int) -> int:
 
 
 def _any_of(wanted: Collection[str]) -> re.Pattern[str]:
-    """Finds the beginnings of words: what stands there without its ending."""
+    """Finds the beginnings of words: what is left without the ending."""
     stems = sorted((one.removesuffix("i") for one in wanted), key=lambda one: (-len(one), one))
     listed = "|".join(re.escape(one) for one in stems[:MOST_WORDS] if one) or "(?!)"
     return re.compile(
@@ -74,6 +74,6 @@ def _cut(line: str, start: int, most: int) -> str:
 
 
 def _whole_words(piece: str) -> str:
-    """Without its last character, and without the word that this cuts, where that is not most of the piece."""
+    """A piece without its last character, and without the word that this cuts, where that is not most of the piece."""
     end = piece.rfind(" ")
     return piece[:end].rstrip() if end * 2 > len(piece) else piece[:-1].rstrip()

@@ -1,4 +1,4 @@
-"""What of a query a text must have word for word: quoted words, symbols, paths, codes, addresses, hashes, ids."""
+"""Literals of a query, which a text must have word for word: quoted words, symbols, paths, codes, hashes, ids."""
 
 import re
 from collections.abc import Iterator
@@ -78,7 +78,7 @@ def runs(text: str) -> Iterator[str]:
 
 
 class NamesAsked(NamedTuple):
-    """What of a query is looked for among the names in calls of tools."""
+    """Names in a query that are looked for among the names in calls of tools."""
 
     names: tuple[str, ...] = ()
     is_all: bool = False

@@ -101,7 +101,7 @@ def _of_run(run: str) -> Iterator[str]:
 
 
 def _that_fit(names: Sequence[str]) -> tuple[str, ...]:
-    """As many names as fit, those at the ends first, in their order."""
+    """The names that fit, those at the ends first, in their order."""
     taken = frozenset(_first(_from_both_ends(names)))
     return tuple(name for name in names if name in taken)
 

@@ -1,6 +1,6 @@
 """A row of the search index: what the indexer writes, and the searcher reads.
 
-One row stands for one thing that can be found: what was written in one message, a memory, a compartment, a note, a
+One row is one thing that can be found: what was written in one message, a memory, a compartment, a note, a
 commit, or the names that only the calls of a message's tools and their outputs show. It holds its text, the texts next
 to it (a short message says little without them), and what is computed of both: two vectors, and a small vector for each
 token, with which the best candidates are compared word by word.
@@ -26,7 +26,7 @@ RULES = 4
 MOST_CHARACTERS = 65_536
 """Of a text that are indexed."""
 BESIDE_WORDS = 80
-"""Words up to which a text is read with what stands beside it."""
+"""Words up to which a text is indexed together with its neighbours."""
 TOKEN_DIMENSIONS = 64
 """Of a token's vector, each a signed byte."""
 MOST_TOKENS = 256
@@ -48,7 +48,7 @@ class SearchRow(msgspec.Struct, frozen=True):
     """What was written, cleaned of what harnesses put around it; of a commit its subject and body, without paths; of
     tools' calls the names in their arguments and outputs, a line each."""
     session: str = ""
-    """Where it was said. Of memories, notes and commits it is empty."""
+    """The message's place. Empty for memories, notes and commits."""
     message: str = ""
     """The message's id; of a compartment the first message that it covers."""
     ordinal: int = 0
@@ -61,13 +61,13 @@ class SearchRow(msgspec.Struct, frozen=True):
     """Of a message `user`, `assistant` or `task` (the request of an agent that started the session); of a memory its
     class; else empty."""
     at: float = 0.0
-    """When it was said, in seconds since the epoch."""
+    """Time of the message or fact, in seconds since the epoch."""
     seq: int = 0
     """The position in the log of the newest fact that it is made of."""
     before: str = ""
-    """The end of what was said before it in its session, at most `BESIDE_WORDS` words; only where it is shorter."""
+    """The end of the text before it in its session, at most `BESIDE_WORDS` words; only where it is shorter."""
     after: str = ""
-    """The beginning of what was said after it, likewise. It comes with the next message, and then the row changes."""
+    """The beginning of the text after it, likewise. It comes with the next message, and then the row changes."""
     title: str = ""
     """Of a compartment its title. Of a commit it is empty: its text begins with its subject."""
     files: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class SearchRow(msgspec.Struct, frozen=True):
     terms_title: bytes = b""
     """The words of the title, or of a commit's subject."""
     terms_around: bytes = b""
-    """The words of what stands beside a message, or of a commit's paths."""
+    """The words of a message's neighbours, or of a commit's paths."""
     written: str = ""
     """The different words of `text` as they were written, a line each: see `words.vocabulary`."""
     hash: str = ""
@@ -85,7 +85,7 @@ class SearchRow(msgspec.Struct, frozen=True):
 
 
 class Vectors(msgspec.Struct, frozen=True):
-    """What is computed of a row's texts by the model of its table; all empty where there is none, or not yet."""
+    """The vectors of a row's texts, by the model of its table; all empty where there is none, or not yet."""
 
     vector: bytes = b""
     """Of `text` alone: 32-bit floats, of length 1."""
@@ -98,7 +98,7 @@ class Vectors(msgspec.Struct, frozen=True):
 
 
 def row_id(kind: Kind, ref: str, session: str = "") -> str:
-    """The id of a row: what is said in a session is named with it, for other sessions may use the same names."""
+    """The id of a row. Texts of a session have the session in it, since other sessions may use the same names."""
     return f"{kind}/{session}/{ref}" if session else f"{kind}/{ref}"
 
 
@@ -120,7 +120,7 @@ def head(text: str, words: int = BESIDE_WORDS) -> str:
 
 
 def needs_beside(text: str) -> bool:
-    """Whether a text is so short that what stands beside it is indexed with it."""
+    """Whether a text is so short that its neighbours are indexed with it."""
     return length(text) < BESIDE_WORDS
 
 
@@ -135,7 +135,7 @@ def surroundings(row: SearchRow, words: int = BESIDE_WORDS) -> tuple[str, str]:
 
 
 def text_beside(row: SearchRow) -> str:
-    """The text with what stands beside it: what the second vector is made of. The text itself comes first.
+    """The text together with its neighbours: the input of the second vector. The text itself comes first.
 
     So it is not what is cut away where there is too much for a model.
     """

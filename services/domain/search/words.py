@@ -49,7 +49,7 @@ def words(text: str) -> list[str]:
 
 
 def written_words(text: str) -> list[Word]:
-    """The same, each with how it was written."""
+    """Words of a text, each with its spelling."""
     found: list[Word] = []
     for match in _WORD.finditer(text):
         found.extend(_parts(match[0][: LONGEST * 4]))
@@ -65,12 +65,12 @@ def vocabulary(text: str) -> str:
 
 
 def coded(text: str) -> bytes:
-    """The words of a text as numbers of four bytes: so they are kept, and counted without reading them again."""
+    """The words of a text as numbers of four bytes: stored like this, they are counted without being split again."""
     return array("I", map(code, words(text))).tobytes()
 
 
 def coded_once(text: str) -> bytes:
-    """The same, each word once: enough to know which texts contain a word, and not how often or next to which."""
+    """Codes of words, each once: enough to know which texts contain a word, and not how often or next to which."""
     return array("I", dict.fromkeys(map(code, words(text)))).tobytes()
 
 
@@ -124,7 +124,7 @@ def _plain(piece: str) -> str:
 
 
 def _grams(run: str) -> Iterator[Word]:
-    """Pairs of neighbouring characters; one that stands alone is a word."""
+    """Pairs of neighbouring characters; a single character is a word."""
     if len(run) == 1:
         yield Word(run)
     yield from (Word(run[at : at + 2]) for at in range(len(run) - 1))

@@ -51,7 +51,7 @@ __all__ = ["ALL", "PRIVATE_KEY", "mask", "token_pattern"]
 
 
 class SecretFinding(NamedTuple):
-    """Where a secret stands in a text, and what kind it is."""
+    """The place of a secret in a text, and its kind."""
 
     start: int
     end: int
@@ -59,7 +59,7 @@ class SecretFinding(NamedTuple):
 
 
 class ValueUsage(Enum):
-    """What the value after a key is, as far as its surroundings tell."""
+    """The kind of the value after a key, as far as its context shows."""
 
     PROSE = auto()
     EXPRESSION = auto()  # code, or a constant without quotes

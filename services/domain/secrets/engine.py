@@ -18,7 +18,7 @@ class LinearExpression:
     """
 
     def __init__(self, pattern: str, *, is_longest: bool = False) -> None:
-        """With `is_longest`, of several matches at one place the longest counts, and else the first alternative."""
+        """Compile. `is_longest`: of several matches at one place the longest counts, and not the first alternative."""
         options = re2.Options()
         options.log_errors = False
         options.longest_match = is_longest

@@ -1,14 +1,14 @@
-"""How the tokens of known issuers look: a table, each row after what the issuer publishes of its format."""
+"""Forms of the tokens of known issuers: a table, each row after what the issuer publishes of its format."""
 
 from typing import NamedTuple
 
 
 class Issuer(NamedTuple):
-    """How the tokens of one issuer look."""
+    """The form of one issuer's tokens."""
 
     kind: str
     anchor: str
-    """Stands in every such token, or next to it; each alternative starts with a literal, which `re` finds fastest."""
+    """Part of every such token, or next to it; each alternative starts with a literal, which `re` finds fastest."""
     pattern: str
     """Bounded, and linear on any text."""
 

@@ -1,4 +1,4 @@
-"""How secrets look, and what only looks like one: tables of expressions, each bounded."""
+"""Patterns of secrets, and of what only looks like one: tables of expressions, each bounded."""
 
 import re
 import string
@@ -94,7 +94,7 @@ CARD = re.compile(
     rb"|(?<![\w.,/-])3[47]\d\d([ -]?)\d{6}\2\d{5}(?![\w/-]|[.,]\d)"
 )
 
-# What stands for a secret without being one.
+# Placeholders for secrets.
 TEMPLATE = re.compile(r"\[masked:[a-z0-9-]+\]|\$\{|\$\(|\{\{|#\{|\{\w*\}|%\(\w+\)s|^%[sd]|%[sd]$", re.ASCII)
 STAND_IN = re.compile(
     r"\$[A-Za-z_]\w*|%\w+%|<[^<>]*>|\[[^\[\]]*\]|[xX]+|\W+|(?:~|\.{0,2})(?:/[\w.@-]{0,24})++"

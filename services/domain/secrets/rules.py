@@ -1,4 +1,4 @@
-"""How the tokens of several hundred issuers look: the rules of gitleaks, unchanged, and how a text is searched by them.
+"""Rules for the tokens of several hundred issuers: those of gitleaks, unchanged, and the search of a text by them.
 
 gitleaks reads files, one key to a line. Here a token may also be in a sentence, in JSON within JSON or in a log
 line, so what the rules expect around a token is widened (`WIDER`). What is found then has to be random enough, and a
@@ -78,7 +78,7 @@ REST_OF_RUN = LinearExpression(r"[\w-]*")
 
 
 class SecretAllowlist(msgspec.Struct, frozen=True, rename="camel"):
-    """What is no secret although a rule finds it."""
+    """Exceptions: what is no secret although a rule finds it."""
 
     condition: str = "OR"
     paths: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class SecretAllowlist(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class SecretRule(msgspec.Struct, frozen=True, rename="camel"):
-    """How the secrets of one kind look."""
+    """The rule for secrets of one kind."""
 
     id: str
     regex: str = ""
@@ -104,15 +104,15 @@ class SecretRule(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class RuleFile(msgspec.Struct, frozen=True):
-    """What gitleaks.toml consists of."""
+    """The content of gitleaks.toml."""
 
     allowlist: SecretAllowlist
     """For all rules."""
     rules: tuple[SecretRule, ...]
 
 
-class Ruled(NamedTuple):
-    """Where a rule finds a secret."""
+class RuleMatch(NamedTuple):
+    """The place of a secret that a rule finds."""
 
     start: int
     end: int
@@ -147,17 +147,17 @@ def generic_rule() -> SecretRule:
     return next(one for one in rule_file().rules if one.id == GENERIC)
 
 
-def ruled_secrets(text: Searched) -> Iterator[Ruled]:
-    """What the rules find in a text; findings of several rules may overlap."""
+def ruled_secrets(text: Searched) -> Iterator[RuleMatch]:
+    """Secrets that the rules find in a text; findings of several rules may overlap."""
     text = text._replace(written=_with_line_breaks(text.written))
     for rule in _possible_rules(text.folded):
         for spans in _expression(_widened(rule.regex)).all(text.written):
             start, end = _secret(rule, text.written, spans)
             if _is_secret(rule, text, spans[0], (start, end)):
-                yield Ruled(start, _end_of_run(text.written, end), rule.id)
+                yield RuleMatch(start, _end_of_run(text.written, end), rule.id)
     for start, line in _random_lines(text.written):
         if CALLED_A_SECRET.first(line):
-            yield from (Ruled(start + one.start, start + one.end, one.rule) for one in _generic_secrets(line))
+            yield from (RuleMatch(start + one.start, start + one.end, one.rule) for one in _generic_secrets(line))
 
 
 def _random_lines(written: bytes) -> Iterator[tuple[int, bytes]]:
@@ -170,7 +170,7 @@ def _random_lines(written: bytes) -> Iterator[tuple[int, bytes]]:
         yield start, written[start:position]
 
 
-def _generic_secrets(written: bytes) -> Iterator[Ruled]:
+def _generic_secrets(written: bytes) -> Iterator[RuleMatch]:
     rule = generic_rule()
     for whole, (start, end) in _expression(_widened(rule.regex)).all(written):
         secret, before = written[start:end], written[whole[0] : start]
@@ -180,7 +180,7 @@ def _generic_secrets(written: bytes) -> Iterator[Ruled]:
             and not NAMES_A_DIGEST.first(before)
             and _is_reported(rule, written, whole, (start, end))
         ):
-            yield Ruled(start, _end_of_run(written, end), rule.id)
+            yield RuleMatch(start, _end_of_run(written, end), rule.id)
 
 
 def _looks_random(secret: bytes) -> bool:
@@ -191,7 +191,7 @@ def _looks_random(secret: bytes) -> bool:
 
 
 def _with_line_breaks(written: bytes) -> bytes:
-    """The same with what JSON escapes at the ends of lines as white space, so that a word may begin behind it."""
+    """A text with JSON's escapes of line ends as white space, so that a word may begin behind it."""
     if b"\\" in written:
         for escaped, plain in ESCAPES:
             written = written.replace(escaped, plain)
@@ -302,7 +302,7 @@ def _is_named_a_secret(written: bytes, span: Span) -> bool:
 
 
 def _before(written: bytes, start: int) -> bytes:
-    """What comes before a value on its line, or on the line before it where the value is alone on its own."""
+    """The text before a value on its line, or on the line before it where the value is alone on its own."""
     before = written[max(0, start - CONTEXT) : start]
     return before[before.rstrip(OPENING).rfind(b"\n") + 1 :]
 
@@ -326,6 +326,6 @@ def _entropy(secret: bytes) -> float:
 
 
 def _end_of_run(written: bytes, end: int) -> int:
-    """Where the word ends that a secret ends in: the rest of a longer token must not stay."""
+    """The end of the word that a secret ends in: the rest of a longer token must not stay."""
     rest = REST_OF_RUN.first(written, end)
     return rest[0][1] if rest else end

@@ -11,7 +11,7 @@ from services.domain.texts import phrase_patterns
 from services.domain.texts.bounds import beginning
 
 _SIGN = " … "
-"""Stands where something is left out."""
+"""Marks where something is left out."""
 _SENTENCE = re.compile(r"(?<=[.!?;…])(?<!&amp;)(?<!&lt;)(?<!&gt;)\s+|(?<=\s/)\s|(?<=[。\uff01\uff1f\uff1b])")
 """Where a sentence ends, or a line that was put to others with a stroke. A sign that is escaped ends none."""
 _CLAUSE = re.compile(r"(?<=[,:])\s+|(?<=\s[—–-])\s|(?<=[\uff0c\uff1a])")  # noqa: RUF001 - dashes of prose
@@ -104,7 +104,7 @@ def _parts(text: str, separator: re.Pattern[str]) -> list[str]:
 
 
 def _join(parts: Sequence[str], chosen: Sequence[int]) -> str:
-    """The parts that are kept, in order, with a sign behind which others are left out."""
+    """The parts that stay, in order, with an ellipsis wherever others are left out."""
     runs = groupby(enumerate(chosen), key=lambda pair: pair[1] - pair[0])
     text = _SIGN.join("".join(parts[at] for _, at in run).strip(" /,…") for _, run in runs)
     return f"{text} …" if chosen and chosen[-1] + 1 < len(parts) else text

@@ -3,7 +3,7 @@
 Three readers need it in three strengths. A prompt loses only what is certain (`without_injected`), a person's words in
 a history lose all that is known (`cleaned`), and a text that is searched for also loses what is only quoted
 (`searchable`). What a person quotes of a harness stays in the first two: an element counts where it begins a line, and
-within a line only where it stands in no quotation marks and is closed before another one begins.
+within a line only where it is in no quotation marks and is closed before another one begins.
 """
 
 import re
@@ -130,7 +130,7 @@ def _outside(text: str, edges: re.Pattern[str], *, to_end: bool = False, anywher
 
 
 def _begins_line(text: str, at: int, done: int) -> bool:
-    """Whether nothing but blanks stands before this place in its line, or since what was taken out."""
+    """Whether nothing but blanks precedes this place in its line, or since what was taken out."""
     while at > done and text[at - 1] in " \t":
         at -= 1
     return at == done or text[at - 1] == "\n"
@@ -160,7 +160,7 @@ def _without_directives(text: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """What stands outside of comments, each with the end of its line. One that does not end is none."""
+    """The text outside of comments, each piece with the end of its line. A comment that does not end is none."""
     pieces: list[str] = []
     at = 0
     while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:

@@ -33,7 +33,7 @@ class Piece(msgspec.Struct, frozen=True):
     filename: str = ""
     """Of a file, as the one before."""
     attachments: tuple[Attachment, ...] = ()
-    """What a tool answered beside its words."""
+    """What a tool returned in addition to its text."""
     number: int = 0
     """Its tag; 0: none."""
     ignored: bool = False
@@ -104,7 +104,7 @@ def person_texts(message: RecordedMessage) -> Iterator[str]:
 
 
 def task_texts(message: RecordedMessage) -> Iterator[str]:
-    """What the agent that started this session wrote in this message, likewise."""
+    """Texts in this message by the agent that started this session, likewise."""
     if message.is_task:
         yield from _written(message)
 

@@ -1,6 +1,6 @@
 """Texts that would steer the agent that reads them, instead of telling it something: these are never remembered.
 
-An order counts where its verb stands before what it is about: `ignore all previous instructions` is one, and
+An order counts where its verb precedes its object: `ignore all previous instructions` is one, and
 `instruction files: all rules live in AGENTS.md` is none. Nor is what a project says of files, warnings or white space.
 """
 
@@ -13,7 +13,7 @@ _HARMLESS = re.compile(
     r"(?:(?:never|not|n['\u2019]t|cannot) (?:ever |to |just |simply )?|(?:ruff|eslint|git|docker|lint|linter"
     r"|prettier|mypy|npm) )$"
 )
-"""What stands before a verb that is no order: `never forget`, `the eslint ignore rules`."""
+"""Words before a verb that is no order: `never forget`, `the eslint ignore rules`."""
 _WITHIN = r"(?:[^\w.!?]+\w+){0,5}?[^\w.!?]+"
 """At most five words between a verb and what it is about, in one sentence."""
 _BENIGN = (
@@ -37,16 +37,16 @@ _SECRETLY = re.compile(
     r"|developer)\b"
 )
 _FORBIDDEN = re.compile(r"\b(?:never|not|n['\u2019]t|cannot|no)\b[^.!?]{0,80}$")
-"""What stands before it where it is forbidden: `never push without asking the user`."""
+"""Words before an order that is forbidden: `never push without asking the user`."""
 _VERB = re.compile(r"\b(?:ignore|forget|disregard|overwrite|override|bypass|delete|erase|wipe)\b")
 BEFORE = 24
-"""Characters before a verb in which that stands which makes it no order."""
+"""Characters before a verb in which words count that make it no order."""
 _ABOUT = {
     **dict.fromkeys(("ignore", "forget", "disregard", "overwrite"), _OBJECT),
     **dict.fromkeys(("override", "bypass"), _GUARDED),
     **dict.fromkeys(("delete", "erase", "wipe"), _DELETED),
 }
-"""Verb -> what an agent is told, that an order of it is about."""
+"""Verb -> the objects that make its order one about an agent's instructions."""
 _UNHIDDEN = dict.fromkeys(
     (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065), 0xFEFF, 0xAD, *range(0xE0000, 0xE0080))
 )
@@ -65,7 +65,7 @@ def steers(text: str) -> bool:
 
 
 def _is_order(plain: str, found: re.Match[str]) -> bool:
-    """Whether a verb is about what an agent is told, and not said not to be done."""
+    """Whether a verb is about an agent's instructions, and is not negated."""
     if _HARMLESS.search(plain, max(0, found.start() - BEFORE), found.start()):
         return False
     return _ABOUT[found[0]].match(plain, found.end()) is not None

@@ -12,7 +12,7 @@ WIDTH = 50
 LONGEST = 4_000
 """Characters from which on nothing is put to a line any more."""
 SECTION, BELOW = -9, -2
-"""The places of headings, by their rank: everything up to the next one stands below them."""
+"""The places of headings, by their rank: everything up to the next one belongs to them."""
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _MARK = re.compile(r"^(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s*)?|>\s*)+(?:[✅✓✔]\s*)?|^[✅✓✔☑]\s*")
 _HEADING = re.compile(r"#{1,6}[ \t]++")

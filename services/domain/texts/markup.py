@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 from services.domain.texts.clean import ELEMENTS, OWN_ELEMENT
 
 _IN_ATTRIBUTES = {'"': "&quot;", "'": "&apos;", "\n": "&#10;", "\r": "&#13;"}
-"""Beside what is escaped everywhere. `quoteattr` would pick its quotes by the value; here they are always double."""
+"""Escaped in addition to the usual characters. `quoteattr` chooses its quotes by the value; here all are double."""
 
 
 _SPEAKING = (

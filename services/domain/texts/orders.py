@@ -1,4 +1,4 @@
-"""How orders read that are meant for an agent, in the languages that are known; all in lower case."""
+"""Patterns of orders to an agent, in the languages that are known; all in lower case."""
 
 import re
 
@@ -120,4 +120,4 @@ ORDERS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
         ),
     ),
 )
-"""Words of which one stands in any such text, and how the order reads."""
+"""Words, at least one of which is in any such text, and how the order reads."""

@@ -135,7 +135,7 @@ def _next(lines: list[str], start: int, closes: Callable[[str], bool]) -> int:
 
 
 def _pasted(lines: Sequence[MarkedLine]) -> tuple[int, frozenset[int]]:
-    """Where a paste begins that goes to the end of the message, and the lines that are pasted before that."""
+    """The beginning of a paste that goes to the end of the message, and the lines that are pasted before that."""
     texts = ["" if line.mark else line.text for line in lines]
     if _is_letter(texts) or sum(1 for one in texts if PAGE.search(one)) > 1:
         return 0, frozenset()

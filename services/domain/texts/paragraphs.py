@@ -1,4 +1,4 @@
-"""Paragraphs: what is said together, and what it stands below; without code and marks of layout, in any language."""
+"""Paragraphs: sentences that belong together, and the line above them; without code and markup, in any language."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ class Paragraph(msgspec.Struct, frozen=True):
 
 
 def paragraphs(text: str) -> Iterator[Paragraph]:
-    """What is said, in its order. A list stands below the line that leads it in."""
+    """Its sentences, in order. A list belongs to the line that introduces it."""
     heads: list[tuple[int, str]] = []
     items: list[str] = []
     headings: set[str] = set()
@@ -73,7 +73,7 @@ def opening(text: str) -> str:
 
 
 def _head(heads: list[tuple[int, str]], headings: set[str]) -> str:
-    """The nearest of what stands above, with the one above that where it was not told yet."""
+    """The nearest line above, with the one above that where it was not given yet."""
     if not heads:
         return ""
     *above, nearest = (text for _, text in heads)

@@ -1,4 +1,4 @@
-"""How texts look that somebody else wrote: mails, reports, talks, logs, pages, in the languages that are known."""
+"""Patterns of texts that somebody else wrote: mails, reports, talks, logs, pages, in the languages that are known."""
 
 import re
 

@@ -69,4 +69,4 @@ REPROACH = re.compile(
     r"|\b(?:так|это|этого) (?:больше )?не делай|(?:不要|别)再这样|二度とする",
     re.IGNORECASE,
 )
-"""What is told of something that was done, and says nothing by itself."""
+"""Statements about something that was done, which mean nothing by themselves."""

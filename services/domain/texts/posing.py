@@ -1,4 +1,4 @@
-"""What would set a text as a person's words where a line begins with it: `U:`, however it is written or marked."""
+"""Line beginnings that would pass a text off as a person's: `U:`, however it is written or marked."""
 
 import re
 from unicodedata import normalize

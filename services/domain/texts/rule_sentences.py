@@ -18,11 +18,11 @@ _FIRM = re.compile(
     r"|(?:改用|使用).{1,40}(?:而不是|不要)|^verwende .{2,60} statt |^используй\w* .{2,60} вместо ",
     re.IGNORECASE,
 )
-"""A rule that was given as one: not a wish about what is being made."""
+"""A rule that was given as one: no request about what is being made."""
 _HAPPENS = re.compile(
     r"^(?:please |and |but |also )*(?:always|never|every time)\W+(?:\w+(?:[^s]s|ed)\b|i\b|it\b|we\b)", re.IGNORECASE
 )
-"""`Always shows 0`: that tells what happens, not what to do."""
+"""`Always shows 0` describes what happens, and is no rule."""
 _NAMING = re.compile(
     r"\b(?:names?|named|naming|called?|prefix|suffix|snake_case|camelCase|kebab-case)\b|命名|назыв|nenn", re.IGNORECASE
 )

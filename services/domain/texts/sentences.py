@@ -5,9 +5,9 @@ import re
 from services.domain.texts import phrase_patterns
 
 SHORTEST, LONGEST = 12, 420
-"""UTF-8 bytes of what says something by itself, and characters of what is kept of a sentence."""
+"""UTF-8 bytes from which on a sentence is understood by itself, and characters that are taken of one."""
 FEW, FEWEST = 4, 2
-"""Words that a sentence has at least, with and without what stands in back quotes."""
+"""Words that a sentence has at least, with and without those in back quotes."""
 SPEECH = 0.75
 """The share of letters, from which on a line is no data."""
 EXCLAIMED, SHORT = 4, 45
@@ -79,7 +79,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def alike(one: frozenset[str], other: frozenset[str]) -> float:
-    """How much of the shorter stands in the other, 0 to 1."""
+    """The share of the shorter text's words that the other one has, 0 to 1."""
     return len(one & other) / max(1, min(len(one), len(other)))
 
 

@@ -25,7 +25,7 @@ _decoder = msgspec.json.Decoder()
 
 
 def decoded(text: str) -> object:
-    """The value that this JSON stands for; none where it is no JSON, or nested too deeply."""
+    """The value of this JSON; none where it is no JSON, or nested too deeply."""
     try:
         return _decoder.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):

@@ -29,7 +29,7 @@ WRITES = frozenset({"write", "writefile", "create", "createfile"})
 PATCHES = frozenset({"patch", "applypatch"})
 """They take a text with `*** Update File: ...`, which may change several files."""
 EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool"})
-"""They read, change and write; which of these, their argument `command` tells."""
+"""Tools that read, change and write; their argument `command` names which of these a call does."""
 EDITOR_ACTIONS = {
     "view": "read",
     "create": "written",

@@ -6,7 +6,7 @@ from services.domain.texts.bounds import beginning, flat
 
 LONGEST = 160
 _LOOK, _ENDS = 20_000, 200
-"""Characters in which a fault is looked for, and in which an exit code stands at either end."""
+"""Characters in which a fault is looked for, and characters at either end in which an exit code is."""
 _EXIT = re.compile(r"(?:exit(?:ed)?[ _](?:with )?(?:code|status)\"?:?)\s*(\d{1,3})\b", re.IGNORECASE)
 _ERROR = re.compile(
     r"\b\w*(?:Error|Exception)\b|\berror(?: TS\d+)?\b\W|^(?:FAIL|FAILED|fatal|panic)\b|^E\s|✗|\u00d7|No such"

@@ -1,4 +1,4 @@
-"""What a tool call asks for, read off its tool and its arguments: of which kind it is, and which files it touches.
+"""The request of a tool call, read off its tool and its arguments: its kind, and the files it touches.
 
 The tool's name decides where the table of names has it; the names of the arguments decide otherwise. What a tool that
 nobody knows names as its files is taken for files, but not for touched: it may be of another machine.
@@ -45,7 +45,7 @@ class Touch(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What a call asks for."""
+    """The request of a call."""
 
     tool: str = ""
     kind: Kind = "other"
@@ -71,7 +71,7 @@ def read_request(tool: str, given: Arguments) -> Request:
 
 
 def subject(kind: Kind, given: Arguments, files: tuple[str, ...]) -> str:
-    """What a call is about, as it stands in its arguments."""
+    """What a call is about, as given in its arguments."""
     if kind == "search":
         return first(given, SOUGHT) or first(given, PATHS) or first(given, SUBJECTS)
     if kind in ("edit", "read") and files:

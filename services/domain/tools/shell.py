@@ -1,4 +1,4 @@
-"""A command of the shell: what matters of it, what it checks, and which lines of its output tell what went wrong."""
+"""A shell command: its essential part, what it checks, and which lines of its output show what went wrong."""
 
 import re
 
@@ -9,7 +9,7 @@ LONGEST = 4_000
 LONGEST_COMMAND = 90
 """Characters of what matters of it."""
 FIRST_WORDS = 7
-"""Words of a command in which that stands which it runs."""
+"""Words at the beginning of a command in which the program is looked for."""
 MOST_LINES = 5
 _LOOKED_AT = 60_000
 """Characters at the end of an output that are read."""
@@ -18,7 +18,7 @@ _LEAD = re.compile(r"\s*+(?:(?:cd|export|source|set)\s[^&;\n]*+(?:&&|;|\n)\s*+|\
 _PIPED = re.compile(r"\|\|?\s*+(?:tail|head|grep|rg|cat|tee|sed|awk|wc|sort|less|true|echo)\b")
 _REDIRECTED = re.compile(r"\d?>&?\S+")
 _SIGN = re.compile(r"\d?>&?")
-"""What stands behind a command only for those who read what it says."""
+"""What follows a command only for those who read its output."""
 _CATEGORIES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("typecheck", re.compile(r"\b(?:tsc|tsgo|vue-tsc|type-?checks?|check-types|mypy|pyright|basedpyright)\b")),
     ("test", re.compile(r"\b(?:tests?|vitest|jest|mocha|pytest|unittest|tox|nox)\b")),
@@ -65,14 +65,14 @@ _WRITING = re.compile(r"<<|>")
 
 
 def shown_file(command: str) -> str:
-    """The file of which a command shows what stands in it; empty: it does anything else."""
+    """The file whose content a command prints; empty: it does anything else."""
     found = _SHOWN.search(command[:LONGEST])
     return found[1] if found and not _WRITING.search(command[:LONGEST]) else ""
 
 
 _CHECKS = re.compile(r"\b(?:test|tests|pytest|check|lint|typecheck|check-types|tsc|tsgo|vet|clippy)\b")
 _BARE = re.compile(r"[^\"'`|;&<>$()\n]{3,60}")
-"""A command that tells by itself how the work is checked: no choice of single tests, and no other command beside it."""
+"""A command that by itself shows how the work is checked: no choice of single tests, and no other command with it."""
 _CHOOSING = re.compile(r"\s(?:--grep|-k|-t|--testNamePattern|-run)\b|(?<!pnpm) --filter\b|\S\.\w{1,4}$|\bfix\b")
 
 
@@ -106,7 +106,7 @@ _NOTHING = re.compile(r"\b(?:0|no) (?:errors?|failed|failures?|exceptions?)\b", 
 
 
 def error_lines(output: str, *, is_checked: bool) -> tuple[str, ...]:
-    """The first lines of an output that tell what went wrong; `is_checked`: its command checks something."""
+    """The first lines of an output that show what went wrong; `is_checked`: its command checks something."""
     found: list[str] = []
     for raw in output[-_LOOKED_AT:].splitlines():
         line = flat(raw[:_LINE])

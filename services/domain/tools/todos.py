@@ -14,7 +14,7 @@ _STATES = {
     "inprogress": ACTIVE,
     "active": ACTIVE,
 }
-"""States of harnesses; a task that is cancelled or deleted is told by none, and every other one is open."""
+"""States of harnesses; no call reports a cancelled or deleted task, and every other one is open."""
 UNDONE = frozenset({"pending", "in_progress"})
 """The states of a line that is still to be done, in a list that a harness reports."""
 _GONE = frozenset({"cancelled", "canceled", "deleted"})
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"#(\d+)")
 
 
 class Task(msgspec.Struct, frozen=True):
-    """One thing to do, as a call tells it."""
+    """One task of a list, as a call reports it."""
 
     name: str
     """Empty where the call only says by its number which is meant."""

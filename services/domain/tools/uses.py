@@ -1,4 +1,4 @@
-"""What tool calls asked for and which files they touched: enough to see that a later one makes an earlier one idle."""
+"""Tool calls with their requests and files: enough to see that a later one makes an earlier one idle."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -44,7 +44,7 @@ class Touched(msgspec.Struct, frozen=True, gc=False):
 
 
 class Uses(msgspec.Struct, frozen=True):
-    """What is known of the calls of a session."""
+    """The tool calls of a session."""
 
     asked: Map[str, Lookup] = Map()
     """By part; where call and result are two parts, by the call's id and the message that made it."""
@@ -55,7 +55,7 @@ class Uses(msgspec.Struct, frozen=True):
         return self.asked.get(_key(part))
 
     def questions(self, parts: Iterable[PartRecorded]) -> list[Lookup | None]:
-        """Those of many parts, in their order."""
+        """The lookups of many parts, in their order."""
         known = self.asked.get
         return [known(part.part if part.kind == "tool" else _key(part)) for part in parts]
 
@@ -63,7 +63,7 @@ class Uses(msgspec.Struct, frozen=True):
         return self.touched.get(part, ())
 
 
-def used(uses: Uses, event: Event) -> Uses:
+def uses_after(uses: Uses, event: Event) -> Uses:
     match event:
         case PartRecorded(kind="tool" | "tool_call") if plain(event.tool) in READ_ONLY:
             asked = _asked(event)

@@ -1,4 +1,4 @@
-"""Messages as lines of a transcript: who said what, and one line for each use of a tool."""
+"""Messages as lines of a transcript: each with its author, and one line for each use of a tool."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from services.domain.transcript import commits
 
 PERSON, AGENT, HARNESS, TASK = "U", "A", "S", "Task"
 _POSING = re.compile(r"\[\d{1,18}|TC:|commits:|(?:[UAS]|Task):")
-"""What a line of a transcript begins with, beside a person's words."""
+"""Beginnings of a transcript's lines: a line of somebody's text must not pose as one of these."""
 LONGEST_TARGET = 120
 MOST_FILES = 4
 """Of one answer that are named."""
@@ -26,7 +26,7 @@ LONGEST_REPORT = 600
 LONGEST_NOTICE = 300
 """Bytes of what only the harness says."""
 LONGEST_SUMMARY = 1200
-"""Bytes of a summary that the harness made: what it tells is in earlier history."""
+"""Bytes of a summary that the harness made: its content is in earlier history."""
 
 
 class MessageEntry(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ def entry(message: RecordedMessage, most: int, *, keeps_lines: bool = False) -> 
         if piece.kind in TOOLS:
             used = call_of(piece)
             lines += _tool(piece, used)
-            confirmed += commits.made(used)
+            confirmed += commits.made_commits(used)
             listed += commits.listed_hashes(used)
         elif line := _text(message, piece, most, keeps_lines=keeps_lines):
             lines.append(line)
@@ -116,7 +116,7 @@ def atoms(recorded: Sequence[RecordedMessage]) -> Iterator[tuple[RecordedMessage
 
 
 def _ends(recorded: Sequence[RecordedMessage]) -> list[int]:
-    """Where the last result of each message's calls stands, or the message itself.
+    """The place of the last result of each message's calls, or of the message itself.
 
     Ids of calls come back in a conversation: a result belongs to the nearest call before it that has none yet.
     """
@@ -144,7 +144,7 @@ def _speaker(message: RecordedMessage, lines: list[str], *, speaks: bool) -> str
 
 
 def _text(message: RecordedMessage, piece: Piece, most: int, *, keeps_lines: bool = False) -> str:
-    """What it says; a line that looks like a place or a tool's use in a transcript is marked as neither.
+    """The text of a message; a line that looks like a place or a tool's use in a transcript is marked as neither.
 
     Only what a person wrote may look like a person's words.
     """
@@ -170,7 +170,7 @@ def _words_of(message: RecordedMessage, piece: Piece, most: int) -> str:
 
 
 def _tool(piece: Piece, used: Call) -> Iterator[str]:
-    """A line for a call; for a result that stands alone only if it tells of a failure, or shows something."""
+    """A line for a call; for a result without its call, only if it reports a failure or shows something."""
     failure = f" -> error: {used.error}" if used.failed else ""
     files = "".join(f" {_file(short_name(one.filename))}" for one in piece.attachments[:MOST_FILES])
     if piece.kind == "tool_result":
@@ -190,7 +190,7 @@ def _file(name: str) -> str:
 
 
 def _target(used: Call) -> str:
-    """Of a path the end tells more, of everything else the beginning."""
+    """A shortened text: of a path the end is more informative, of everything else the beginning."""
     if used.kind in {"edit", "read"} and len(used.about) > LONGEST_TARGET:
         return f"…{used.about[1 - LONGEST_TARGET :]}"
     return beginning(used.about, LONGEST_TARGET)

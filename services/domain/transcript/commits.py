@@ -1,4 +1,4 @@
-"""Commit hashes that are known to be some: what git itself said, or what a word beside them says."""
+"""Commit hashes: those that git itself printed, and those in prose with a word for commits nearby."""
 
 import re
 from bisect import bisect_left
@@ -17,8 +17,8 @@ _OPTIONS = r"(?:\s+-[cC]\s+\S++|\s+--?[\w-]++(?:=\S++)?){0,12}+"
 _GIT = re.compile(rf"\bgit\b{_OPTIONS}\s+(?:commit|log|rev-parse|cherry-pick|reflog|show|rebase|merge)\b")
 _COMMITS = re.compile(rf"\bgit\b{_OPTIONS}\s+(?:commit|cherry-pick|revert|merge)\b")
 _HINT = re.compile(r"commit|cherry-pick|\bhash(?:es)?\b|\bsha\b|revert|коммит|提交|コミット|커밋", re.IGNORECASE)
-BESIDE = 60
-"""Characters in which a word beside a hash counts."""
+NEAR = 60
+"""Characters around a hash in which such a word counts."""
 
 
 def is_hash(text: str) -> bool:
@@ -27,7 +27,7 @@ def is_hash(text: str) -> bool:
 
 
 def mentioned(text: str) -> tuple[str, ...]:
-    """Hashes in prose that have a word for commits beside them."""
+    """Hashes in prose that have a word for commits nearby."""
     hints = [found.start() for found in _HINT.finditer(text)]
     if not hints:
         return ()
@@ -39,7 +39,7 @@ def is_commit(command: str) -> bool:
     return _COMMITS.search(command) is not None
 
 
-def made(call: Call) -> tuple[str, ...]:
+def made_commits(call: Call) -> tuple[str, ...]:
     """Hashes of the commits that this call made."""
     if call.failed or not is_commit(call.command):
         return ()
@@ -50,19 +50,21 @@ def listed_hashes(call: Call) -> tuple[str, ...]:
     """Hashes that git listed in the output of this call, those that it made before others."""
     if not _GIT.search(call.command):
         return ()
-    return _distinct((*made(call), *(found[1] for found in _LISTED.finditer(call.output[:20_000]))))
+    return _distinct((*made_commits(call), *(found[1] for found in _LISTED.finditer(call.output[:20_000]))))
 
 
 def message(call: Call) -> str:
     """The first line of the message of the commit that this call made."""
-    found = re.search(r"^\[[^\]\n]*?\b[0-9a-f]{7,40}\] (.+)$", call.output, re.MULTILINE) if made(call) else None
+    found = (
+        re.search(r"^\[[^\]\n]*?\b[0-9a-f]{7,40}\] (.+)$", call.output, re.MULTILINE) if made_commits(call) else None
+    )
     return found[1].strip() if found else ""
 
 
 def _is_beside(hints: Sequence[int], found: re.Match[str]) -> bool:
     """Whether one of these places, in their order, is near what was found."""
-    near = bisect_left(hints, found.start() - BESIDE)
-    return near < len(hints) and hints[near] <= found.end() + BESIDE
+    near = bisect_left(hints, found.start() - NEAR)
+    return near < len(hints) and hints[near] <= found.end() + NEAR
 
 
 def _distinct(hashes: Iterable[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What is labelled as decided, as a bound, or as still open, by whoever wrote it."""
+"""Labels in texts: what its author marked as decided, as a bound, or as still open."""
 
 import re
 

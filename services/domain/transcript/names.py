@@ -83,7 +83,7 @@ def base(path: str) -> str:
 
 
 def end_of(path: str) -> str:
-    """The last two parts of a path: so many tell one file from another, whatever directory a call names it from."""
+    """The last two parts of a path: enough to distinguish files, whatever directory a call names it from."""
     return "/".join(path.strip("./").split("/")[-2:])
 
 

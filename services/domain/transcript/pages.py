@@ -1,4 +1,4 @@
-"""Messages a page at a time: as many as are well held at once with their contents."""
+"""Messages a page at a time: as many as fit into memory at once with their contents."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -7,11 +7,11 @@ from services.domain.conversation import Conversation, Message
 from services.domain.transcript.tool_pairs import arcs
 
 PAGE_BYTES = 8 * 1024 * 1024
-"""Of contents that are held at once, as long as one message is not longer, or messages that cannot be parted."""
+"""Bytes of contents in memory at once, unless one message is longer, or messages cannot be separated."""
 
 
 def page(messages: Sequence[Message], conversation: Conversation) -> Sequence[Message]:
-    """As many of these, from the first on, as are well held at once; a call and its result are never parted."""
+    """As many of these, from the first on, as fit into memory; a call and its result are never separated."""
     size = count = 0
     for arc in arcs(messages, conversation):
         size += sum(

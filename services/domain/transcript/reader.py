@@ -18,7 +18,7 @@ SMALLEST_BLOCK = 400
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """What was read. Every message from the first to the last is covered, also those that say nothing."""
+    """A stretch that was read. Every message from the first to the last is covered, also those without text."""
 
     first: int = 0
     """Ordinal; 0: nothing was there to be read."""
@@ -35,7 +35,7 @@ class Chunk(msgspec.Struct, frozen=True):
     """Lines `[3] U: …`, or `[3] Task: …` of the agent that started the session, `[4-9] A: …`, and below them `TC: …`
     for each use of a tool."""
     tool_only: tuple[tuple[int, int], ...] = ()
-    """Ranges of ordinals in which nothing was said."""
+    """Ranges of ordinals without any text."""
     ordinals: tuple[tuple[int, str], ...] = ()
     """The messages and their places."""
     fingerprint: str = ""
@@ -133,7 +133,7 @@ def _blocks(entries: list[MessageEntry], most: int, *, keeps_lines: bool) -> lis
 
 
 def _whole(blocks: list[Block], taken: list[RecordedMessage]) -> list[Block]:
-    """The last block also stands for silent messages behind it."""
+    """The last block also covers silent messages behind it."""
     if blocks and taken and blocks[-1].last < taken[-1].ordinal:
         blocks[-1] = msgspec.structs.replace(blocks[-1], last=taken[-1].ordinal)
     return blocks

@@ -36,7 +36,7 @@ _MARKUP = re.compile(r"<[A-Za-z!/?][^\s<>]*|&[#\w]{1,32};|!\[|\{[{%#]")
 
 
 class Shown(NamedTuple):
-    """What a model was shown of the project."""
+    """The excerpts of the project that a model was shown."""
 
     words: AbstractSet[str]
     """Names in the subjects of commits, in the beginnings of files, and the paths of these files."""

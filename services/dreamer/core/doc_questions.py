@@ -1,4 +1,4 @@
-"""What a model is asked about documents: sections whose files have changed, or are gone, since people wrote them."""
+"""Questions to a model about sections of documents whose files have changed, or are gone, since people wrote them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no task of the dreamer touches, and what is worth keeping though nobody has asked for it."""
+"""Memories that no task of the dreamer touches, and those that are worth keeping though nobody asked for it."""
 
 from __future__ import annotations
 

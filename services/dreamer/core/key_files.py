@@ -1,4 +1,4 @@
-"""Which files that sessions have worked with are worth being key files: the same facts and files, the same ones."""
+"""Chooses key files of the files that sessions have worked with: the same facts and files give the same ones."""
 
 from __future__ import annotations
 

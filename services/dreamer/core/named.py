@@ -1,4 +1,4 @@
-"""What a memory names of a working tree: paths, symbols of one file, commands, and the value of a setting.
+"""Names in a memory of things in a working tree: paths, symbols of one file, commands, and values of settings.
 
 A path is only one that can be looked up in a tree: an address, a pattern, a place outside of the project, a placeholder
 for any name, and what a build makes are none. A text about what is not there, or is to come, names nothing.
@@ -172,7 +172,7 @@ class NamedPath(NamedTuple):
 
 
 class Named(NamedTuple):
-    """What a text names."""
+    """The names in a text."""
 
     paths: tuple[NamedPath, ...] = ()
     symbols: tuple[str, ...] = ()

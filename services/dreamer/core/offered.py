@@ -1,4 +1,4 @@
-"""Which memories a model may be asked about, and how it is recorded that it was."""
+"""Memories that a model may be asked about, and the record that it was."""
 
 from __future__ import annotations
 

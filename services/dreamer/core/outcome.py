@@ -1,4 +1,4 @@
-"""What came of a task, and when a run is cut short."""
+"""The outcome of a task, and when a run is cut short."""
 
 from __future__ import annotations
 

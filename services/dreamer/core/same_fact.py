@@ -41,7 +41,7 @@ SHORTEST, LONG = 4, 5
 
 
 class StatedFact(NamedTuple):
-    """What a text states, in its usual form, and the reason that it gives; empty: none."""
+    """The statement of a text, in its usual form, and the reason that it gives; empty: none."""
 
     main: Words
     reason: Words = ()
@@ -215,7 +215,7 @@ def _with_default_first(words: list[str]) -> list[str]:
 
 
 def _acted(part: Sequence[str]) -> list[str]:
-    """The part with its verbs in front, as an order has them: `records are kept` is `keep records`."""
+    """The part with its verbs in front, in the imperative: `records are kept` becomes `keep records`."""
     found: list[str] = []
     begin = 0
     for at in range(1, len(part) + 1):

@@ -1,4 +1,4 @@
-"""What the dreamer knows of a project: what is remembered of it, what changed since, and its runs."""
+"""The dreamer's state of a project: its memories, what changed in them, and its runs."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -87,7 +87,7 @@ class Order(msgspec.Struct, frozen=True):
 
 
 class NewestRun(msgspec.Struct, frozen=True):
-    """What came of the newest run up to here."""
+    """The result of the newest run up to here."""
 
     is_started: bool = False
     finished: tuple[TaskFinished, ...] = ()

@@ -1,4 +1,4 @@
-"""What a task of the dreamer is: it looks at a project's memory, and names commands for the desk to decide."""
+"""The interface of a dreamer's task: it looks at a project's memory, and proposes commands for the desk to decide."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Tree(Protocol):
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """What a task sees: the project's book at one position of the log, the tree if there is one, the moment."""
+    """The input of a task: the project's book at one position of the log, the tree if there is one, the moment."""
 
     book: Book
     now: datetime

@@ -1,4 +1,4 @@
-"""Which files of a project sessions have worked with, folded from the log."""
+"""Files of a project that sessions have worked with, folded from the log."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -18,7 +18,7 @@ MOST_FILES = 20_000
 
 
 class FileUses(msgspec.Struct, frozen=True):
-    """How often files were read and changed by agents of primary sessions."""
+    """Counts of how often files were read and changed by agents of primary sessions."""
 
     directories: Map[str, str] = Map()
     """Primary session -> the directory that its paths are relative to."""

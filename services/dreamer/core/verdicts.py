@@ -1,4 +1,4 @@
-"""What a look at a note's condition has found, what follows of that, and when the next look comes."""
+"""Verdicts on a note's condition: what was found, what follows of it, and when it is looked at again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GONE, ABSENT = 410, 404
 
 
 class FileLook(msgspec.Struct, frozen=True):
-    """What was found of a file."""
+    """The findings on a file."""
 
     is_there: bool = False
     written: datetime | None = None
@@ -43,7 +43,7 @@ class FileLook(msgspec.Struct, frozen=True):
 
 
 class GitLook(msgspec.Struct, frozen=True):
-    """What git says of a commit, a tag or a merge."""
+    """git's answer about a commit, a tag or a merge."""
 
     found: str = ""
     """A commit, by its beginning; empty: there is none."""
@@ -52,13 +52,13 @@ class GitLook(msgspec.Struct, frozen=True):
 
 
 class SessionLook(msgspec.Struct, frozen=True):
-    """What sessions have reported of a command."""
+    """Sessions' reports of a command."""
 
     passed: datetime | None = None
 
 
 class AddressLook(msgspec.Struct, frozen=True):
-    """What an address has answered."""
+    """The answer of an address."""
 
     status: int = 0
     """0: nothing."""
@@ -74,7 +74,7 @@ Sight = FileLook | GitLook | SessionLook | AddressLook | None
 
 
 class NoteVerdict(msgspec.Struct, frozen=True):
-    """What follows of a look."""
+    """The verdict that follows from a look."""
 
     outcome: Literal["ready", "waiting", "parked"]
     reason: str = ""

@@ -52,7 +52,7 @@ class ServedCall(msgspec.Struct, frozen=True):
     edits: int = 0
     """Edits that came with this step."""
     aside: int = 0
-    """Tokens, in and out, of a call that was made beside the conversation to serve this one."""
+    """Tokens, in and out, of an additional call outside the conversation that serving this one needed."""
 
     def joined(self, before: "ServedCall") -> "ServedCall":
         """Serve a call again: what was done in vain before is part of it."""
@@ -95,7 +95,7 @@ class Adapter:
         self.state = state or AdapterState()
 
     async def publish(self, name: str, at: datetime, *items: Seen) -> None:
-        """Publish what was seen, under an id that nothing else ever gets: what is said with one id is said once."""
+        """Publish items under an id that nothing else ever gets: the broker takes each id once."""
         ready = [await self._with_bodies(_vouched(item)) for item in items]
         self._published += 1
         unique = f"{self._harness}/{self._address.session}/{name}/{self._life}.{self._published}"
@@ -113,11 +113,11 @@ class Adapter:
         await self.publish(f"usage/{usage.message}", at, usage)
 
     async def refused(self, text: str, at: datetime) -> None:
-        """Tell that the provider has refused the call, in its words."""
+        """Report that the provider has refused the call, in its words."""
         await self.publish("refused", at, ErrorSeen(text=text, name="ContextOverflowError", status=400))
 
     async def step(self, step: StepSeen, messages: Sequence[MessageSeen], at: datetime) -> ServedCall:
-        """Tell the step, get its plan, and apply it; without a plan in time, go on with the one in hand."""
+        """Report the step, get its plan, and apply it; without a plan in time, go on with the last one."""
         began = time.perf_counter()
         revision = self.state.revision
         step = await self._report(step, messages, at)
@@ -207,8 +207,8 @@ class Adapter:
     async def _with_bodies(self, item: Seen) -> Seen:
         match item:
             case MessageSeen(parts=parts) if any(_is_long(part) for part in parts):
-                kept = [await self._keep(part) if _is_long(part) else part for part in parts]
-                return msgspec.structs.replace(item, parts=tuple(kept))
+                short = [await self._keep(part) if _is_long(part) else part for part in parts]
+                return msgspec.structs.replace(item, parts=tuple(short))
             case PartSeen() if _is_long(item):
                 return await self._keep(item)
             case _:
@@ -225,7 +225,7 @@ class Adapter:
 
 
 def _vouched(item: Seen) -> Seen:
-    """What a recording says that a person wrote was typed by them."""
+    """An item whose texts of a person count as typed by them, as the recording reports."""
     if not isinstance(item, MessageSeen) or item.role != "user" or item.synthetic:
         return item
     parts = (

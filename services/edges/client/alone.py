@@ -1,6 +1,6 @@
 """OpenCode without Annals: the same calls, kept small by its own compaction alone, in the rules of its release 1.18.
 
-When the last call's tokens reach what the window holds beside the longest answer, the messages but a tail are
+When the last call's tokens reach what the window has without the longest answer, the messages but a tail are
 summarised by a call of its own, and the conversation goes on with a question, the summary, the tail, and a request to
 continue. A refused call is compacted without the running turn, whose prompt is then sent again. Pruning is off, as it
 is by default.
@@ -32,7 +32,7 @@ CONTINUE = "Continue if you have next steps, or stop and ask for clarification i
 
 PERSON, PERSONS = 300, 40
 ANSWER, ANSWERS = 80, 30
-"""What the summary has: the last so many lines, each of so many characters of what was said."""
+"""A summary's content: the last so many lines of the messages, each of so many characters."""
 _SPEECH = re.compile(r"^\[(User|Assistant)\]: (.*?)(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
 
 replace = msgspec.structs.replace
@@ -155,7 +155,7 @@ def _is_prompt(message: ServedMessage) -> bool:
 
 
 def _begins(message: ServedMessage) -> bool:
-    """Whether a call whose result stands here stands here as well."""
+    """Whether a list may begin with this message: none of its results has its call before it."""
     return all(part.kind != "tool_result" for part in message.parts)
 
 

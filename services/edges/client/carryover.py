@@ -1,6 +1,6 @@
 """`annals bench carryover`: what of a session survives when its beginning is compressed by rules alone.
 
-A case is a recorded session and a message at which it is cut. What stands before the cut is read, summarised and
+A case is a recorded session and a message at which it is cut. The part before the cut is read, summarised and
 rendered as the installation would do it, stretch after stretch; the text is left for the scorer.
 """
 
@@ -130,7 +130,7 @@ def sealed_from(draft: CompartmentDraft) -> CompartmentSealed:
 
 
 def _before(transcripts: Path, session: str, cut: int) -> Transcript:
-    """The beginning of a session, without what its sub-agents said. The last line of a file is the one that counts."""
+    """The beginning of a session, without its sub-agents. The last line of a file is the one that counts."""
     path = _file(transcripts, session)
     data = b"" if path is None else gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     whole: dict[str, Any] = msgspec.json.decode(data.splitlines()[-1])

@@ -1,4 +1,4 @@
-"""What rooms do while a model writes its answer: a replay, whose model answers at once, leaves them the time for it."""
+"""Lets rooms catch up between calls: a replay's model answers at once, and leaves them no time for it."""
 
 from schemas.codec import decode_event
 from schemas.events import (
@@ -24,7 +24,7 @@ PATIENCE = 120.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.004, 0.03
 """Seconds between two looks."""
 CALLS_FOR_HISTORY = (StepOpened, UsageSampled)
-"""What each call tells that history may be due after."""
+"""What each call reports that history may be due after."""
 TAKEN_IN = (MessageRecorded, PartRecorded, ToolRan)
 """Facts in which the desk looks for what is worth remembering."""
 REMEDY = "run it once more with `annals replay --log FILE`, which writes what the rooms log to a file"
@@ -33,7 +33,7 @@ ENDS = (HistoryAdvanced, HistoryFailed, HistoryAbandoned)
 
 
 class Behind(Unreachable):
-    """A room has not yet worked what a session has told."""
+    """A room has not yet processed what a session has reported."""
 
 
 async def caught_up(bus: Bus, harness: str, address: Address) -> None:
@@ -51,8 +51,8 @@ async def caught_up(bus: Bus, harness: str, address: Address) -> None:
 
 
 async def _look(bus: Bus, harness: str, address: Address) -> None:
-    told = await bus.newest(IN.name, [address.inbound(harness)])
-    if await bus.settled(IN.name, "tagger") < told:
+    reported = await bus.newest(IN.name, [address.inbound(harness)])
+    if await bus.settled(IN.name, "tagger") < reported:
         raise Behind(f"the tagger has not read {address.session} in time; {REMEDY}")
     calls = await bus.newest(LOG.name, [address.log(event.TYPE) for event in CALLS_FOR_HISTORY])
     if await bus.settled(LOG.name, "historian") < calls or await _is_open(LogReader(bus), address):

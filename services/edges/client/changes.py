@@ -1,4 +1,4 @@
-"""What the arguments of a call hold: the texts that an agent wrote, and what it took for granted in a file."""
+"""Texts in the arguments of a call: those that an agent wrote, and those that it expected in a file."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ _PATCH = "*** Begin Patch"
 
 
 class FileEdit(msgspec.Struct, frozen=True):
-    """One change that an agent made to a file: what it said was there."""
+    """One change that an agent made to a file, by the agent's own call."""
 
     old: str
 
@@ -82,5 +82,5 @@ def _hunks(patch: str) -> Iterator[str]:
 
 def _patched(patch: str) -> str:
     """The lines that a patch leaves in the file, with the names of the files."""
-    kept = (line[1:] if line.startswith((" ", "+")) else line for line in patch.splitlines())
-    return "\n".join(line for line in kept if not line.startswith("-"))
+    added = (line[1:] if line.startswith((" ", "+")) else line for line in patch.splitlines())
+    return "\n".join(line for line in added if not line.startswith("-"))

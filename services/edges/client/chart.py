@@ -1,4 +1,4 @@
-"""The chart of a replay: tokens of each prompt, as the harness held it and as it was served."""
+"""The chart of a replay: tokens of each prompt, in the harness's list and as served."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -58,7 +58,7 @@ async def _demo(console: Console, where: Path, settings: Settings) -> int:
 
 
 async def _show_session(bus: Bus, console: Console, session: PlayedSession) -> None:
-    """What is the state of the session after its last call?"""
+    """Ask for the state of the session after its last call, and print it."""
     address = session.address
     question = SessionAsk(project=address.project, session=address.session)
     reply = await bus.request(ask(SessionAsk.NAME, address.project), encode(question), ANSWER)

@@ -1,4 +1,4 @@
-"""What is said at once, cut into messages that the broker takes."""
+"""Divides a report into messages of a size that the broker takes."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -13,20 +13,20 @@ LISTED_AT_ONCE = 2000
 
 
 def pieces(name: str, at: datetime, items: Sequence[Seen]) -> Iterator[Inbound]:
-    """Inbound messages of at most 512 KiB each that say all of this, in order. `name` makes their ids."""
-    held: list[Seen] = []
+    """Inbound messages of at most 512 KiB each with all of these items, in order. `name` makes their ids."""
+    piece: list[Seen] = []
     size = 0
     number = 0
     for item in _small(items):
         cost = len(encode(item))
-        if held and size + cost > MAX_PIECE_BYTES:
-            yield Inbound(f"{name}/{number}", at, tuple(held))
+        if piece and size + cost > MAX_PIECE_BYTES:
+            yield Inbound(f"{name}/{number}", at, tuple(piece))
             number += 1
-            held, size = [], 0
-        held.append(item)
+            piece, size = [], 0
+        piece.append(item)
         size += cost
-    if held:
-        yield Inbound(f"{name}/{number}", at, tuple(held))
+    if piece:
+        yield Inbound(f"{name}/{number}", at, tuple(piece))
 
 
 def _small(items: Sequence[Seen]) -> Iterator[Seen]:

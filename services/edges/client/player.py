@@ -17,7 +17,7 @@ from services.edges.client.adapter import ServedCall, as_sent
 from services.edges.client.agent import TidyAgent, newest_tag
 from services.edges.client.provider import Provider, Received, part_tokens
 from services.edges.client.recall import CallRecall, Recall
-from services.edges.client.texts import PromptTexts, shown, written
+from services.edges.client.texts import PromptTexts, texts_by_agent, texts_for_agent
 from services.edges.client.transcript import Transcript
 from services.kit.bus import Unreachable
 
@@ -67,7 +67,7 @@ class Played(msgspec.Struct, frozen=True):
     refused: int = 0
     """How often the provider refused it."""
     aside: int = 0
-    """Tokens, in and out, of calls beside the conversation."""
+    """Tokens, in and out, of calls outside the conversation."""
     owed: tuple[str, ...] = ()
     """Causes of rebases that only calls have brought that failed."""
 
@@ -174,7 +174,7 @@ class Player:
         self._counted = len(messages)
         served, received, refused = await self._sent(step, messages, at)
         recall = self._recall.call(
-            self._texts.of(served.messages), written(answer), shown(fresh), prompt=received.tokens
+            self._texts.of(served.messages), texts_by_agent(answer), texts_for_agent(fresh), prompt=received.tokens
         )
         await self._keeper.saw(answer)
         if not received.refused:

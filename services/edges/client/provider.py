@@ -52,10 +52,10 @@ class Received(msgspec.Struct, frozen=True):
 
 
 class MeasuredMessage(msgspec.Struct, frozen=True, gc=False):
-    """A message as JSON, and the tokens of its files and attachments that its bytes do not tell."""
+    """A message as JSON, and the tokens of its files and attachments that its bytes do not show."""
 
     data: bytes
-    beside: int
+    attached: int
 
 
 class Provider:
@@ -73,7 +73,7 @@ class Provider:
         now = [one.data for one in measured]
         same = _common(self._before, now)
         size, prefix = sum(map(len, now)), sum(map(len, now[:same]))
-        beside, beside_prefix = sum(one.beside for one in measured), sum(one.beside for one in measured[:same])
+        attached, attached_prefix = sum(one.attached for one in measured), sum(one.attached for one in measured[:same])
         is_warm = self._at is not None and at - self._at <= TTL
         received = Received(
             messages=len(now),
@@ -81,8 +81,8 @@ class Provider:
             prefix_messages=same,
             prefix_bytes=prefix,
             changed=same < len(self._before),
-            cached_tokens=max(0, self._overhead + tokens(prefix) + beside_prefix) if is_warm else 0,
-            tokens=max(0, self._overhead + tokens(size) + beside),
+            cached_tokens=max(0, self._overhead + tokens(prefix) + attached_prefix) if is_warm else 0,
+            tokens=max(0, self._overhead + tokens(size) + attached),
             warm=is_warm,
             limit=self._limit,
         )
@@ -106,7 +106,7 @@ def part_tokens(part: ServedPart) -> int:
 
 
 def _beside_words(part: ServedPart) -> int:
-    """Tokens of what stands beside its words; of a file, how many more or less it costs than its address would."""
+    """Tokens of a message's attachments; of a file, how many more or less it costs than its address would."""
     if part.kind == "file":
         return _file_tokens(part.text) - tokens(len(part.text.encode()))
     return sum(map(attachment_tokens, part.attachments or ()))

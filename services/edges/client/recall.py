@@ -1,7 +1,7 @@
-"""What a model still has before it of what it uses: measured on a recorded session, call by call.
+"""The recall of a recorded session: what the prompt still has of what the model uses, call by call.
 
 `seen` is the share of names (see `names`) that the agent wrote, had been shown, and that stand in the prompt as served
-at that call. `basis` is the share of edits whose old text had been shown and still stands there. A miss has its price:
+at that call. `basis` is the share of edits whose old text had been shown and is still there. A miss has its price:
 the agent would have to look again at what last showed the thing: an output or a person's words, or else its own. The
 session's own directory is left out of all names: every harness has it in its system prompt.
 """
@@ -18,7 +18,7 @@ from services.edges.client.names import names, shows
 
 
 class AgentOutput(msgspec.Struct, frozen=True):
-    """What an agent wrote in one answer: its words and the arguments of its calls, without its thoughts."""
+    """An agent's output in one answer: its words and the arguments of its calls, without its thoughts."""
 
     source: str
     texts: tuple[str, ...]
@@ -43,7 +43,7 @@ class CallRecall(msgspec.Struct, frozen=True):
     edits: int
     """Changes to files whose old text had been shown."""
     based: int
-    """Those of them whose old text stands in the prompt as served."""
+    """Those of them whose old text is in the prompt as served."""
     misses: int
     """Outputs and messages that would have to be looked at again."""
     units: float
@@ -79,16 +79,16 @@ def recalled(calls: Iterable[CallRecall | Recalled]) -> Recalled:
 class Recall:
     """One session's calls, in their order.
 
-    What stands in a prompt is counted text by text: a call costs as much as what changed since the one before.
+    The content of a prompt is counted text by text: a call costs as much as what changed since the one before.
     """
 
     def __init__(self, directory: str = "") -> None:
         self._directory = directory
         self._read: dict[str, _PromptText] = {}
-        """What stands in each text of the newest prompt."""
+        """The names in each text of the newest prompt."""
         self._order: tuple[str, ...] = ()
         self._standing: Counter[str] = Counter()
-        """In how many of these texts each name stands."""
+        """The number of these texts that have each name."""
         self._last: dict[str, str] = {}
         """Where each name was shown last, by others if others did."""
         self._sources: dict[str, _Source] = {}

@@ -45,7 +45,7 @@ LOG = "rooms.log"
 
 
 class ReplayOptions(msgspec.Struct, frozen=True):
-    """What to play and how. `limit` in tokens, 0: the default; `deadline_ms` 0: wait as long as it takes."""
+    """The options of a replay. `limit` in tokens, 0: the default; `deadline_ms` 0: wait as long as it takes."""
 
     paths: tuple[Path, ...]
     as_json: bool = False
@@ -129,7 +129,7 @@ def calls(transcript: Transcript) -> int:
 
 
 def without_models(settings: Settings) -> Settings:
-    """These settings for an installation that asks no model which may cost something."""
+    """Settings for an installation that asks no model which may cost something."""
     embed = Embed() if settings.embed.provider == "remote" else settings.embed
     return msgspec.structs.replace(settings, model=Model(), embed=embed)
 

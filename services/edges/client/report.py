@@ -1,4 +1,4 @@
-"""What a replay came to, as numbers and as a table."""
+"""The result of a replay, as numbers and as a table."""
 
 import statistics
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ class Report(msgspec.Struct, frozen=True):
     fallbacks: int
     """Steps that were served without an answer in time."""
     tokens_before: int
-    """Estimated tokens of all prompts as the harness held them ..."""
+    """Estimated tokens of all prompts in the harness's lists ..."""
     tokens_after: int
     """... and as they were served."""
     cached_share: float
@@ -64,7 +64,7 @@ class Report(msgspec.Struct, frozen=True):
     failed: int
     """... and calls that never came through."""
     aside_tokens: int
-    """Tokens, in and out, of calls beside the conversation: compactions."""
+    """Tokens, in and out, of calls outside the conversation: compactions."""
     cost_units_raw: float
     """What all of it cost, see `cost.units` ..."""
     cost_units: float

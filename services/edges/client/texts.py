@@ -9,7 +9,7 @@ from services.edges.client.recall import AgentOutput, VisibleText
 
 
 class PromptTexts:
-    """All texts of a prompt, message by message; what was read of a message is kept until it changes."""
+    """All texts of a prompt, message by message; the texts of a message are cached until it changes."""
 
     def __init__(self) -> None:
         self._read: dict[str, tuple[ServedMessage, tuple[str, ...]]] = {}
@@ -29,7 +29,7 @@ def _texts(message: ServedMessage) -> Iterator[str]:
         yield from filter(None, (part.text, *(argument_texts(part.input) if part.input else ()), part.output))
 
 
-def written(answer: MessageSeen) -> AgentOutput:
+def texts_by_agent(answer: MessageSeen) -> AgentOutput:
     """What an agent wrote: its words and the arguments of its calls, not its thoughts."""
     parts = [part for part in answer.parts if not part.ignored]
     words = [part.text for part in parts if part.type == "text"]
@@ -38,7 +38,7 @@ def written(answer: MessageSeen) -> AgentOutput:
     return AgentOutput(answer.message, (*words, *arguments), tuple(edit for one in inputs for edit in edits(one)))
 
 
-def shown(messages: Iterable[MessageSeen]) -> Iterator[VisibleText]:
+def texts_for_agent(messages: Iterable[MessageSeen]) -> Iterator[VisibleText]:
     """What these show to the agent: all but its own words."""
     for message in messages:
         for part in message.parts:

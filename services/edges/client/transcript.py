@@ -1,4 +1,4 @@
-"""A recorded session, in the language of the inbox: what a harness would have said, message by message."""
+"""A recorded session, in the language of the inbox: what a harness would have reported, message by message."""
 
 import msgspec
 

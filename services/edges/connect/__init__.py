@@ -1,1 +1,1 @@
-"""How a harness on this machine is connected to this installation, and the doctor who looks whether it is."""
+"""Connects a harness on this machine to this installation, and examines the connection."""

@@ -1,4 +1,4 @@
-"""Who answers the questions that rooms have for a model: rules, or a harness with its own logins."""
+"""The choice of who answers the rooms' questions for a model: rules, or a harness with its own logins."""
 
 import argparse
 import json
@@ -65,7 +65,7 @@ def ask(title: str, settings: Settings) -> str:
 
 
 def cost(settings: Settings) -> str:
-    """What a model may cost at most."""
+    """The most that a model may cost, in words."""
     most = f"{settings.model.daily_usd:.2f} USD and {settings.model.daily_tokens:,} tokens"
     return (
         f"A model may cost at most {most} a day and project (ANNALS_MODEL__DAILY_USD, ANNALS_MODEL__DAILY_TOKENS); "
@@ -74,7 +74,7 @@ def cost(settings: Settings) -> str:
 
 
 def chain(model: str, settings: Settings, environment: Mapping[str, str]) -> Chain:
-    """What this choice makes of the settings of the installation. Without a choice, nothing."""
+    """The chain that this choice makes of the installation's settings. Without a choice, none."""
     return msgspec.structs.replace(_changed(model, settings, environment), costs=model not in ("", RULES))
 
 
@@ -115,7 +115,7 @@ def apply(change: Chain) -> None:
 
 
 def restart(change: Chain, settings: Settings) -> str:
-    """What is left to do for a change to take effect; empty: nothing."""
+    """A sentence about what is left to do for a change to take effect; empty: nothing."""
     if not change.is_changed or current(settings.data) is None:
         return ""
     return "The installation that runs has read its settings before: `annals down`, then `annals up --detach`."
@@ -127,7 +127,7 @@ def _by_hand(model: str, known: tuple[str, ...], where: str) -> str:
 
 
 def _overruled(wanted: tuple[str, ...], environment: Mapping[str, str]) -> str:
-    """Where a variable applies instead of the file."""
+    """A sentence about a variable that applies instead of the file."""
     given, right = environment.get(VARIABLE, ""), json.dumps(list(wanted), ensure_ascii=False)
     if given in ("", right):
         return ""

@@ -1,4 +1,4 @@
-"""What a harness says of itself, so that it can be connected and looked at: all that setup and doctor know of it."""
+"""The interface of a harness for setup and doctor: all that they know of it."""
 
 import os
 from abc import ABC, abstractmethod
@@ -70,7 +70,7 @@ class Harness(ABC):
         return ()
 
     def stand_ins(self, configuration: Path) -> tuple[Path, ...]:
-        """Folders in which something has to be made beside the configuration."""
+        """Folders besides the configuration in which something has to be made."""
         del configuration
         return ()
 

@@ -24,7 +24,7 @@ class Plugged(Protocol):
 
     @property
     def options(self) -> Mapping[str, object]:
-        """What the adapter is told."""
+        """The options that the adapter gets."""
 
     @property
     def source(self) -> Path:
@@ -36,7 +36,7 @@ class Plugged(Protocol):
 
 
 class ReportedAdapter(msgspec.Struct, frozen=True):
-    """The adapter that said last what it is."""
+    """The adapter that reported itself last."""
 
     at: str = ""
     version: str = ""
@@ -47,14 +47,14 @@ class ReportedAdapter(msgspec.Struct, frozen=True):
 
 
 class Reported(msgspec.Struct, frozen=True):
-    """What the installation knows of a harness's adapter. Silent: nobody could say."""
+    """A harness's adapter, as the installation knows it. Silent: nobody could answer."""
 
     adapter: ReportedAdapter | None = None
     is_silent: bool = False
 
 
 class Connection(msgspec.Struct, frozen=True):
-    """How one harness is connected: its name in commands, its title for people, and what was seen."""
+    """The connection of one harness: its name in commands, its title for people, and what was found of it."""
 
     name: str
     title: str
@@ -63,7 +63,7 @@ class Connection(msgspec.Struct, frozen=True):
     wanted: Mapping[str, object]
     """The options that point to this installation."""
     loaded: str = ""
-    """The digest of the bundle that the harness is told to load; empty: there is none."""
+    """The digest of the bundle that the harness's configuration names; empty: there is none."""
     installed: str = ""
     """The digest of the bundle that this installation has; empty: it has none."""
     programs: tuple[str, ...] = ()
@@ -127,7 +127,7 @@ def judge_start(seen: Connection) -> Iterator[Finding]:
 
 
 def judge_questions(seen: Connection, small: str) -> Finding:
-    """Who answers when a room has a question for a model; `small`: the harness's small model, if it has one."""
+    """A finding on who answers the rooms' questions; `small`: the harness's small model, if it has one."""
     what, again = "questions", f"`annals setup {seen.name} --model"
     asked = next((one.removeprefix(f"{PROVIDER}/") for one in seen.chain if one.startswith(f"{PROVIDER}/")), "")
     answers = seen.entry.options.get(QUESTIONS) is True

@@ -2,23 +2,43 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import msgspec
 
+from schemas.asks import ProbeAsk, Probed
+from schemas.codec import encode
+from schemas.subjects import ask
 from schemas.view_asks import LastAdapter
+from services.commit_indexer.core import failures
+from services.commit_indexer.repository import Repository
 from services.edges.connect import harnesses, installation, probe
 from services.edges.connect.base import Harness
 from services.edges.connect.connection import STARTS_IT, Reported, ReportedAdapter
 from services.edges.connect.findings import Finding, doubtful, is_well, well
-from services.edges.connect.repository import judge_repository
-from services.edges.connect.vectors import judge_vectors
+from services.edges.person import HARNESS, PERSON, admitted
 from services.edges.styling import console, styled
 from services.edges.terminal import write_json
+from services.kit.bus import Unreachable
 from services.kit.endpoint import read
-from services.settings import Problem, Settings
+from services.kit.git import GitFailed
+from services.settings import Commits, Problem, Settings
 
 COLOURS = {"PASS": "green", "WARN": "yellow", "FAIL": "bold red"}
+PATIENCE, LOADING = 3.0, 15.0
+"""Seconds for the broker, and for a model that may have to be loaded first."""
+BY_WORDS = "search goes by words alone meanwhile"
+REMEDIES = {
+    "auth_failed": "set ANNALS_EMBED__KEY",
+    "endpoint_unsupported": "ANNALS_EMBED__URL must be where `/embeddings` is, without that name",
+    "invalid_scheme": "set ANNALS_EMBED__URL to where the model is",
+    "no_model": "run `make setup` again, or set ANNALS_EMBED__PROVIDER=off",
+    "network_error": "see that the model runs at ANNALS_EMBED__URL",
+    "timeout": "see that the model runs at ANNALS_EMBED__URL",
+    "http_error": "its own log lines say why",
+}
+"""Status of the model -> what to do."""
 
 
 async def doctor(
@@ -60,6 +80,55 @@ async def examine(settings: Settings, environment: Mapping[str, str], here: Path
         starter = next((one.title for one in there if _starts_it(one, findings, there)), "")
         first = (well("installation", f"it does not run; {starter} will start it"),) if starter else first
     return (*first, *findings)
+
+
+async def judge_repository(settings: Commits, here: Path) -> list[Finding]:
+    """Whether the repository of the current directory can be read; no finding, where commits are not read from here."""
+    return [await _look(here)] if settings.enabled and settings.checkouts else []
+
+
+async def _look(here: Path) -> Finding:
+    try:
+        shape = await Repository(here, is_root=False).shape()
+    except FileNotFoundError:
+        return doubtful("commits", "git is not installed, so that no commits are known", "install it")
+    except GitFailed as error:
+        if "not a git repository" in str(error):
+            return well("commits", f"{here} is in no repository: there are no commits to be known")
+        return doubtful("commits", *failures.finding_and_remedy(str(here), str(error)))
+    if not shape.head:
+        return well("commits", "nothing was committed here yet")
+    as_far = " as far as it goes, since it is a shallow clone" if shape.ends else ""
+    return well("commits", f"the repository here can be read{as_far}, at {shape.head[:7]}")
+
+
+async def judge_vectors(settings: Settings) -> list[Finding]:
+    """Whether the model that makes vectors answers; no finding without a broker, which another check reports."""
+    async with AsyncExitStack() as stack:
+        try:
+            bus = await admitted(settings, "doctor", settings.nats.user, PERSON, HARNESS, wait=PATIENCE)
+        except Unreachable:
+            return []
+        stack.push_async_callback(bus.close)
+        try:
+            reply = await bus.request(ask(ProbeAsk.NAME), encode(ProbeAsk()), LOADING)
+        except Unreachable as error:
+            return [
+                doubtful(
+                    "vectors", f"the embedder does not answer ({error}); {BY_WORDS}", "start the installation anew"
+                )
+            ]
+        return [judge_probe(msgspec.json.decode(reply, type=Probed))]
+
+
+def judge_probe(probed: Probed) -> Finding:
+    """A finding on the model, by its answer."""
+    if probed.status == "ok":
+        return well("vectors", f"a model makes vectors of {probed.dimensions} dimensions")
+    if probed.status == "off":
+        return well("vectors", "they are turned off: search goes by words alone")
+    remedy = REMEDIES.get(probed.status, "the embedder's log lines say why")
+    return doubtful("vectors", f"the model does not answer as it should ({probed.reason}); {BY_WORDS}", remedy)
 
 
 def _starts_it(harness: Harness, findings: Sequence[Finding], there: Sequence[Harness]) -> bool:

@@ -16,7 +16,7 @@ Path = Sequence[str | int]
 
 
 class Patch(msgspec.Struct, frozen=True):
-    """What one edit did to a text, so that it can be undone to the byte."""
+    """One edit of a text, so that it can be undone to the byte."""
 
     at: int
     removed: str
@@ -35,7 +35,7 @@ def patch(before: str, after: str) -> Patch:
 
 
 def replace(text: str, path: Path, value: object) -> str:
-    """Put another value where one stands."""
+    """Replace the value that is there."""
     node = at(parse(text), path)
     return text[: node.start] + _json(value) + text[node.end :]
 

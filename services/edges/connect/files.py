@@ -28,7 +28,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def back_up(path: Path) -> Path | None:
-    """Keep a copy beside a file, the first time only; where it is if it was made now."""
+    """Make a copy next to a file, the first time only; where it is if it was made now."""
     copy = _copy_of(path)
     if not path.exists() or copy.exists():
         return None

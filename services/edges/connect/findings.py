@@ -1,4 +1,4 @@
-"""What the doctor says: one sentence on each thing looked at, and what to do where it is not well."""
+"""Findings of the doctor: one sentence on each thing examined, and a remedy where it is not well."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,7 +26,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PluginConflict(msgspec.Struct, frozen=True):
-    """One plugin that is in the way, where it is said, and what to do about it."""
+    """One plugin that is in the way, the file that names it, and what to do about it."""
 
     name: str
     where: Path

@@ -40,7 +40,7 @@ class Timed(msgspec.Struct, frozen=True):
 
 
 class StreamSettings(msgspec.Struct, frozen=True):
-    """How the broker keeps one stream."""
+    """The settings of one stream at the broker."""
 
     subjects: tuple[str, ...] = ()
     max_age: float = 0.0
@@ -62,7 +62,7 @@ class Running(msgspec.Struct, frozen=True):
 
 
 class Disk(msgspec.Struct, frozen=True):
-    """Where everything is kept."""
+    """The data directory."""
 
     path: str
     free: int
@@ -73,7 +73,7 @@ class Disk(msgspec.Struct, frozen=True):
 
 
 class InstallationState(msgspec.Struct, frozen=True):
-    """What was seen of an installation. `streams` is None where this user may not look."""
+    """The state of an installation as it was probed. `streams` is None where this user may not look."""
 
     url: str
     connected: Timed

@@ -1,4 +1,4 @@
-"""JSON with comments, as a tree that knows where each value stands in its text. Lark enters by this door."""
+"""JSON with comments, as a tree that has each value's place in its text. The only importer of Lark."""
 
 import json
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ SPACE: /[ \t\r\n\ufeff]+/
 
 END = "$END"
 MOST_QUOTED = 20
-"""Characters that are said back: the text may hold somebody's keys."""
+"""Characters of the text that a message may quote: the text may contain somebody's keys."""
 
 
 class UnreadableConfig(ValueError):

@@ -1,4 +1,4 @@
-"""What setup did on this machine, kept beside the bundle, so that it can be taken back."""
+"""The record of what setup did on this machine, stored next to the bundle, so that it can be undone."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ class ConfigurationNote(msgspec.Struct, frozen=True):
 
     written: ConfigurationRecord
     stubs: tuple[str, ...] = ()
-    """The folders in which something was made beside it."""
+    """The folders besides it in which something was made."""
 
 
 Note = dict[str, ConfigurationNote]

@@ -66,7 +66,7 @@ async def look(settings: Settings) -> InstallationState:
 
 
 async def _asked_rooms(bus: Bus, rooms: Sequence[Running]) -> tuple[Running, ...]:
-    """The same rooms with what they answer, and those that answer from elsewhere."""
+    """The same rooms with their answers, and those that answer from elsewhere."""
     here = {one.name for one in rooms}
     known = await healths(bus, dict.fromkeys((*here, *ROOMS)), PATIENCE)
     asked = [msgspec.structs.replace(one, health=known.get(one.name), is_asked=True) for one in rooms]
@@ -89,7 +89,7 @@ def _is_open(path: Path) -> bool:
     """Whether others than its owner may do anything with it."""
     try:
         return bool(path.stat().st_mode & OTHERS)
-    except OSError:  # there is none, or it is kept from us, too
+    except OSError:  # there is none, or we may not look at it either
         return False
 
 

@@ -44,7 +44,7 @@ def _chain(tables: dict[str, Any]) -> object:
 
 
 def _meaning(tables: dict[str, Any], chain: Sequence[str] | None = None) -> dict[str, Any]:
-    """What a file says, with this chain where one is given. An empty table says nothing, and so does an empty list."""
+    """The content of a file, with this chain where one is given. Empty tables and lists are left out."""
     table = tables.get(_TABLE, {})
     if not isinstance(table, dict):
         return tables

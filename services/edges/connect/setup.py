@@ -3,22 +3,30 @@
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from difflib import unified_diff
 from pathlib import Path
 
 import msgspec
 
+from schemas.codec import encode
 from services.edges.argument_types import RULES
-from services.edges.connect import answering, bundle, files, harnesses, note, offered
+from services.edges.connect import answering, bundle, files, harnesses, note
 from services.edges.connect.answering import Chain
 from services.edges.connect.base import Harness
 from services.edges.connect.jsonc import UnreadableConfig
 from services.edges.connect.note import ConfigurationNote, Note
-from services.edges.connect.show import difference
 from services.edges.connect.written import ConfigurationRecord, Mode, Unsuitable
 from services.edges.launcher.run import current
+from services.edges.styling import console, styled
 from services.edges.terminal import prompt, write
 from services.kit.data_directory import refuse_unusable
+from services.responder.answers.client_manifest import client_manifest
 from services.settings import Settings
+
+COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+"""First characters of the lines of a diff."""
+MANIFEST = "guide.json"
+"""The file next to the bundle with what this installation offers: some harnesses take tools only at their start."""
 
 
 class SetupRefused(RuntimeError):
@@ -26,7 +34,7 @@ class SetupRefused(RuntimeError):
 
 
 class SetupOptions(msgspec.Struct, frozen=True):
-    """What was asked for."""
+    """The options of `annals setup`."""
 
     project: bool = False
     remove: bool = False
@@ -41,7 +49,7 @@ class SetupOptions(msgspec.Struct, frozen=True):
 
 
 class ConfigurationChange(msgspec.Struct, frozen=True):
-    """What is about to be done to one configuration. No text: there is no such file, before or afterwards."""
+    """A planned change of one configuration. No text: there is no such file, before or afterwards."""
 
     path: Path
     before: str | None
@@ -107,7 +115,7 @@ def _with_model(harness: Harness, options: SetupOptions, settings: Settings) -> 
 
 
 def _remark(chain: Chain | None, settings: Settings | None = None) -> None:
-    """What is left to do for the choice of a model to take effect."""
+    """A sentence about what is left to do for the choice of a model to take effect."""
     for line in (chain.remark if chain else "", answering.restart(chain, settings) if chain and settings else ""):
         if line:
             write(line)
@@ -188,7 +196,7 @@ def _agreed(options: SetupOptions) -> bool:
 def _apply(harness: Harness, change: ConfigurationChange, settings: Settings, known: Note) -> None:
     bundle.bring(settings.data, harness.name)
     if not settings.nats.url:
-        offered.bring(settings, harness.name)
+        _store_manifest(settings, harness.name)
     stubs = {*map(str, change.stubs)}
     for folder in change.stubs:
         harness.make(folder)
@@ -254,8 +262,25 @@ def _clean(harness: Harness, noted: ConfigurationNote | None, rest: Note, settin
     note.save(settings.data, harness.name, rest)
     if not rest:
         bundle.copy_of(settings.data, harness.name).unlink(missing_ok=True)
-        offered.take_away(settings.data, harness.name)
+        _remove_manifest(settings.data, harness.name)
         home = bundle.home(settings.data, harness.name)
         for folder in (home, home.parent):
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
+
+
+def _store_manifest(settings: Settings, harness: str) -> None:
+    files.write(bundle.home(settings.data, harness) / MANIFEST, encode(client_manifest(settings.plan, settings.memory)))
+
+
+def _remove_manifest(data: Path, harness: str) -> None:
+    (bundle.home(data, harness) / MANIFEST).unlink(missing_ok=True)
+
+
+def difference(path: Path, before: str | None, after: str | None) -> None:
+    """Print what changes in a file."""
+    out = console(soft_wrap=True)
+    old, new = (before or "").splitlines(), (after or "").splitlines()
+    names = ("/dev/null" if before is None else str(path), "/dev/null" if after is None else str(path))
+    for line in unified_diff(old, new, *names, lineterm=""):
+        out.print(styled(line, COLOURS.get(line[:1], "")))

@@ -1,4 +1,4 @@
-"""What connects a harness: the entry that its configuration is to have, and what it takes to take that back."""
+"""The entry that connects a harness in its configuration, and what it takes to undo it."""
 
 import hashlib
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class Unsuitable(ValueError):
 
 
 class EarlierSwitch(msgspec.Struct, frozen=True):
-    """What a switch said before an earlier release changed it; not `had`: nothing."""
+    """A switch's value before an earlier release changed it; `had` is false where it was not set."""
 
     name: str
     had: bool
@@ -33,7 +33,7 @@ class EarlierSwitch(msgspec.Struct, frozen=True):
 
 
 class ConfigurationRecord(msgspec.Struct, frozen=True):
-    """What was changed in one configuration, as far as it takes to restore it."""
+    """The record of what was changed in one configuration, as far as it takes to restore it."""
 
     created: bool = False
     plugin_added: bool = False
@@ -58,7 +58,7 @@ class WantedEntry(msgspec.Struct, frozen=True):
     spec: str
     options: Mapping[str, object]
     is_sure: bool = False
-    """Whether the person said who starts the installation; else an older entry that starts none stays one."""
+    """Whether the person set who starts the installation; else an older entry that starts none stays one."""
     dropped: tuple[str, ...] = ()
     """Options of an older entry that go; other options of it stay."""
 

@@ -4,22 +4,19 @@ import argparse
 import asyncio
 import time
 from pathlib import Path
-from uuid import uuid4
 
 import msgspec
 
 from schemas.codec import encode
 from schemas.commands import DreamOrder
-from schemas.envelope import Actor
 from schemas.subjects import Address, BadSubject, ask
 from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk
 from services.edges.dream.report import answering, as_run, has_failed, lines
 from services.edges.memory.place import PATIENCE, NoProject, project_meant, working_tree
-from services.edges.person import NO_TEXT, name_of_person, person_bus, refused
+from services.edges.person import NO_TEXT, person_bus, refused, send_as_person
 from services.edges.room_health import healths
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
-from services.kit.commands import send
 from services.kit.project_name import is_of
 from services.settings import Settings
 
@@ -62,9 +59,8 @@ async def _run(bus: Bus, options: argparse.Namespace, project: str, here: Path) 
             "no dreamer runs, so nothing was ordered: `annals status` shows which rooms run; with `--wait 0` the next "
             "dreamer that is started runs it"
         )
-    actor = Actor("person", name_of_person())
     order = DreamOrder(options.task, await _tree(project, here))
-    answer = await send(bus, Address(project), order, name=f"person-{uuid4()}", actor=actor)
+    answer = await send_as_person(bus, Address(project), order)
     if not answer.ok:
         return refused(answer.text)
     if not options.wait:

@@ -1,10 +1,11 @@
-"""How runs of the dreamer are printed."""
+"""Prints runs of the dreamer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from schemas.view_asks import DreamReport, DreamRunReport, DreamTaskReport
+from services.domain.often import quantity
 
 NEVER = "The dreamer has not run on this project yet; `annals dream run` orders it."
 
@@ -26,7 +27,7 @@ def lines(run: DreamRunReport | None, waiting: int = 0) -> Iterator[str]:
         if run.left:
             yield f"  left: {', '.join(run.left)}"
     if waiting:
-        yield f"{waiting} {'order waits' if waiting == 1 else 'orders wait'} for a run that is under way, or to begin."
+        yield f"{quantity(waiting, 'order waits', 'orders wait')} for a run that is under way, or to begin."
 
 
 def brief(run: DreamRunReport) -> str:
@@ -35,7 +36,7 @@ def brief(run: DreamRunReport) -> str:
     what = f"{run.project}, {run.run} ({run.reason})"
     if run.status in ("requested", "started"):
         return f"{what}: {len(run.tasks)} of {len(run.tasks) + len(run.left)} tasks done"
-    did = f"{sum(one.applied for one in run.tasks)} applied, {sum(one.held for one in run.tasks)} wait for a person"
+    did = f"{sum(one.applied for one in run.tasks)} applied, {_waiting(sum(one.held for one in run.tasks))}"
     return f"{what}: {did}" + (f"; failed: {', '.join(failed)}" if failed else "")
 
 
@@ -56,13 +57,17 @@ def _heading(run: DreamRunReport) -> str:
     return f"{run.run}: {run.status.replace('_', ' ')}{why}, by {run.reason}, requested {run.requested_at}{ended}"
 
 
+def _waiting(proposals: int) -> str:
+    return f"{quantity(proposals, 'waits', 'wait')} for a person"
+
+
 def _ended(task: DreamTaskReport) -> str:
-    """What came of a task."""
+    """The result of a task in a line."""
     words = task.outcome.replace("_", " ") + (f" ({task.code})" if task.code else "")
     cost = f", {task.tokens:,} tokens, {task.usd:.2f} USD" if task.tokens else ""
     why = f": {task.detail}" if task.detail else ""
     if task.outcome == "skipped":
         return f"{words}{why}{cost}"
-    did = f"{task.applied} applied, {task.held} wait for a person, {task.refused} refused"
+    did = f"{task.applied} applied, {_waiting(task.held)}, {task.refused} refused"
     did += f", {task.dropped} of a model's dropped" if task.dropped else ""
     return f"{words}{why}; {task.backlog} to do, {task.backlog_after} left; {did}{cost}, {task.seconds:.1f} s"

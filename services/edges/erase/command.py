@@ -29,7 +29,7 @@ from services.kit.bus.rewriting import (
     is_half_done,
     is_read,
     refuse_unless_allowed,
-    stored,
+    stored_messages,
 )
 from services.settings import Settings
 
@@ -96,7 +96,7 @@ def _scope_of(options: argparse.Namespace) -> ScopeOf:
 
     async def surveyed(bus: Bus) -> ErasureScope:
         survey = Survey()
-        async with aclosing(stored(bus, LOG.name)) as log:
+        async with aclosing(stored_messages(bus, LOG.name)) as log:
             async for message in log:
                 survey.add(message.subject, message.data)
         return _meant(survey, options)

@@ -37,7 +37,7 @@ from services.kit.bus.rewriting import (
     end_what_was_begun,
     refill,
     remove,
-    stored,
+    stored_messages,
 )
 from services.kit.rooms import ROOMS
 
@@ -111,7 +111,7 @@ class Erasure:
 
     async def _facts(self) -> tuple[dict[str, int], int, int]:
         nouns, addresses, changed = Counter[str](), set[Address](), MaskedPrompts()
-        async with aclosing(stored(self._bus, LOG.name)) as log:
+        async with aclosing(stored_messages(self._bus, LOG.name)) as log:
             async for message in log:
                 if self._is_in(message):
                     place = place_of(message.subject)
@@ -145,7 +145,7 @@ class Erasure:
         return self._scope.covers_message(sent_on)
 
     async def _positions(self, stream: str) -> Sequence[int]:
-        return [message.seq async for message in stored(self._bus, stream) if self._is_sent(message)]
+        return [message.seq async for message in stored_messages(self._bus, stream) if self._is_sent(message)]
 
     async def _named(self, bucket: str) -> Mapping[str, bytes]:
         """The bodies that hold a text of it, by their names, as they are once it is masked."""
@@ -168,7 +168,7 @@ class Erasure:
             return []
         references = References()
         stream = LOG.name if bucket == BODIES.name else IN.name
-        async with aclosing(stored(self._bus, stream)) as messages:
+        async with aclosing(stored_messages(self._bus, stream)) as messages:
             async for message in messages:
                 place = place_of(message.subject)
                 goes = self._scope.covers(place.address) if place else self._scope.covers_message(message.subject)
@@ -189,7 +189,7 @@ class Erasure:
         worked = await self._bus.settled_by_all(IN.name)
         waiting = [
             one.seq
-            async for one in stored(self._bus, IN.name)
+            async for one in stored_messages(self._bus, IN.name)
             if one.seq > worked and self._is_sent(one) and not self._scope.covers_message(one.subject)
         ]
         if waiting:
@@ -203,7 +203,7 @@ class Erasure:
         for masks in (self._masks, self._scope.derived, self._scope.in_notices, *self._scope.in_prompts.values()):
             refuse_word_of_language(masks, (*ROOMS, *NAMES))
         addresses = Addresses()
-        async with aclosing(stored(self._bus, LOG.name)) as log:
+        async with aclosing(stored_messages(self._bus, LOG.name)) as log:
             async for message in log:
                 subject, _ = self._rewriting(message.subject, message.data)
                 addresses.add(message.subject, subject)
@@ -213,7 +213,7 @@ class Erasure:
         if not (self._scope.sessions or self._scope.projects):
             return
         for is_taken in (True, False):
-            async with aclosing(stored(self._bus, LOG.name)) as log:
+            async with aclosing(stored_messages(self._bus, LOG.name)) as log:
                 async for message in log:
                     place = place_of(message.subject)
                     goes = place is not None and self._scope.covers(place.address)

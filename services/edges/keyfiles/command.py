@@ -3,24 +3,21 @@
 import argparse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from uuid import uuid4
 
 import msgspec
 
 from schemas.codec import encode
-from schemas.commands import Command, KeyFileAccept, KeyFileDismiss, KeyFileRemove
-from schemas.envelope import Actor
+from schemas.commands import KeyFileAccept, KeyFileDecision, KeyFileDismiss, KeyFileRemove
 from schemas.subjects import Address, BadSubject, ask
 from schemas.view_asks import KeyFileList, KeyFilesAsk
 from services.domain.often import often
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
-from services.edges.person import NO_TEXT, name_of_person, person_bus, refused
+from services.edges.person import NO_TEXT, person_bus, print_answer, refused, send_as_person
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
-from services.kit.commands import send
 from services.settings import Settings
 
-COMMANDS: Mapping[str, type[KeyFileAccept | KeyFileDismiss | KeyFileRemove]] = {
+COMMANDS: Mapping[str, type[KeyFileDecision]] = {
     "accept": KeyFileAccept,
     "dismiss": KeyFileDismiss,
     "remove": KeyFileRemove,
@@ -66,13 +63,5 @@ def _lines(reply: KeyFileList) -> Iterator[str]:
 
 
 async def _decide(bus: Bus, options: argparse.Namespace, project: str) -> int:
-    actor = Actor("person", name_of_person())
-    command: Command = COMMANDS[options.action](options.paths)
-    answer = await send(bus, Address(project), command, name=f"person-{uuid4()}", actor=actor)
-    if options.json:
-        write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq})
-    if not answer.ok:
-        return refused(answer.text)
-    if not options.json:
-        write(answer.text)
-    return 0
+    answer = await send_as_person(bus, Address(project), COMMANDS[options.action](options.paths))
+    return print_answer(answer, as_json=options.json)

@@ -33,8 +33,8 @@ class DetachFailure(RuntimeError):
 
 def command() -> tuple[str, ...]:
     """How this installation's `annals` is called, from wherever."""
-    beside = Path(sys.executable).with_name("annals")
-    return (str(beside),) if os.access(beside, os.X_OK) else (sys.executable, "-m", "services.edges.cli")
+    installed = Path(sys.executable).with_name("annals")
+    return (str(installed),) if os.access(installed, os.X_OK) else (sys.executable, "-m", "services.edges.cli")
 
 
 async def detach(settings: Settings, keeper: Keeper, here: Path | None) -> str:

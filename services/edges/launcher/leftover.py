@@ -21,7 +21,7 @@ CONFIG = "nats.conf"
 
 
 class ProcessNote(msgspec.Struct, frozen=True):
-    """One server process, told apart from one that only has its number now."""
+    """One server process, distinguished from a later one with the same process id."""
 
     pid: int
     began: float

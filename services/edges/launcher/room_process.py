@@ -40,7 +40,7 @@ class RoomProcess(Protocol):
 
 
 class Processes(Protocol):
-    """Where the rooms of an installation are begun."""
+    """The processes of an installation's rooms."""
 
     async def begin(self, room: str, environment: Mapping[str, str]) -> RoomProcess: ...
 

@@ -1,4 +1,4 @@
-"""What a supervisor writes down of its rooms, for commands in other processes."""
+"""The status of rooms that a supervisor writes to a file, for commands in other processes."""
 
 from collections.abc import Mapping
 from pathlib import Path

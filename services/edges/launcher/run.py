@@ -1,4 +1,4 @@
-"""Which process runs the installation of a data directory, kept apart from one that only has its number now."""
+"""Which process runs the installation of a data directory; a later process with the same id is not taken for it."""
 
 import fcntl
 import os
@@ -57,7 +57,7 @@ class Busy(RuntimeError):
 def private(data: Path) -> None:
     """Have a data directory that its owner alone can look into: one that is missing is made, one of ours corrected.
 
-    What people said to their agents is in it, and some of its files are made by programs that let everybody read them.
+    It has what people wrote to their agents, and some of its files are made by programs that let everybody read them.
     Raises `Unusable` where no data can be stored below it.
     """
     refuse_unusable(data)

@@ -14,7 +14,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def asked_to_end(numbers: Sequence[signal.Signals] = ENDING) -> Iterator[list[signal.Signals]]:
     """The signals that came; the first one breaks off what is done in this block, and more of them change nothing.
 
-    One that this process was told to ignore, as `nohup` does, stays ignored.
+    A signal that was ignored when this process was started, as by `nohup`, stays ignored.
     """
     task = asyncio.current_task()
     if task is None:

@@ -116,7 +116,7 @@ async def look(settings: Settings) -> Overview:
 
 
 class Streams(NamedTuple):
-    """What the broker says of the streams, as far as this user may look at them."""
+    """The broker's streams, as far as this user may look at them."""
 
     messages: Sequence[int | None]
     lags: Mapping[str, Lag | None]

@@ -169,7 +169,7 @@ class Installation:
         return {**os.environ, **environment(replace(self._settings, nats=reached, http=http))}
 
     def _port(self, room: str) -> int:
-        """Where a room tells how it is: with a port that is set, the first room has that, and each one the next."""
+        """The address of a room's health report: the first room has the port that is set, each further one the next."""
         first = self._settings.http.port
         port = first + self._rooms.index(room)
         return port if first and port <= LAST_PORT else 0

@@ -5,32 +5,29 @@ import re
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from uuid import uuid4
 
 import msgspec
 
 from schemas.asks import MemoryAsk, MemoryReply
 from schemas.codec import encode
-from schemas.commands import Answer, Command, MemoryPin, MemoryPropose, MemoryWrite
-from schemas.envelope import Actor
+from schemas.commands import Command, MemoryPin, MemoryPropose, MemoryWrite
 from schemas.subjects import Address, BadSubject, ask
 from services.edges.memory.decisions import Incomplete, commands
 from services.edges.memory.exchange import (
     ExportedMemory,
     NothingToImport,
-    exported,
+    export_text,
     files,
     item_of,
-    restored,
+    memories_of_export,
     sentences,
 )
 from services.edges.memory.place import PATIENCE, NoProject, check_session, project_meant
 from services.edges.memory.readings import VIEWS, NotFound, question, text_of, values_of
 from services.edges.memory.review import review
-from services.edges.person import NO_TEXT, name_of_person, person_bus, refused
+from services.edges.person import NO_TEXT, person_bus, print_answer, refused, send_as_person
 from services.edges.terminal import write, write_error, write_file, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
-from services.kit.commands import send
 from services.settings import Settings
 
 
@@ -74,7 +71,7 @@ async def _review(bus: Bus, options: argparse.Namespace, project: str) -> int:
     reply = await _asked(bus, question(options, project))
     if reply.error:
         return refused(reply.error)
-    return await review(reply, partial(_sent, bus, project))
+    return await review(reply, partial(send_as_person, bus, Address(project)))
 
 
 async def _export(bus: Bus, options: argparse.Namespace, project: str) -> int:
@@ -82,7 +79,7 @@ async def _export(bus: Bus, options: argparse.Namespace, project: str) -> int:
     reply = await _asked(bus, question(options, project))
     if reply.error:
         return refused(reply.error)
-    write_file(exported(project, (item_of(one) for one in reply.memories)))
+    write_file(export_text(project, (item_of(one) for one in reply.memories)))
     return 0
 
 
@@ -91,14 +88,16 @@ async def _import(bus: Bus, options: argparse.Namespace, project: str) -> int:
     done, failed = 0, 0
     for path in files(options.paths):
         text = path.read_text(encoding="utf-8", errors="replace")
-        items = restored(text) if options.restore else tuple(ExportedMemory("", one) for one in sentences(text))
+        items = (
+            memories_of_export(text) if options.restore else tuple(ExportedMemory("", one) for one in sentences(text))
+        )
         for item in items:
-            answer = await _sent(bus, project, _taken_in(item, is_export=options.restore))
+            answer = await send_as_person(bus, Address(project), _taken_in(item, is_export=options.restore))
             done, failed = done + answer.ok, failed + (not answer.ok)
             if not answer.ok:
                 write_error(answer.text)
             elif item.pinned and (name := _MEMORY.search(answer.text)):
-                await _sent(bus, project, MemoryPin(name[0]))
+                await send_as_person(bus, Address(project), MemoryPin(name[0]))
     write(f"{done} {'taken up' if options.restore else 'proposed'}, {failed} refused.")
     return 1 if failed else 0
 
@@ -110,10 +109,6 @@ def _taken_in(item: ExportedMemory, *, is_export: bool) -> Command:
     if is_export:
         return MemoryWrite(item.text, item.category, item.importance)
     return MemoryPropose(item.category, item.text)
-
-
-async def _sent(bus: Bus, project: str, command: Command) -> Answer:
-    return await send(bus, Address(project), command, name=f"person-{uuid4()}", actor=Actor("person", name_of_person()))
 
 
 async def _read(bus: Bus, options: argparse.Namespace, project: str) -> int:
@@ -143,11 +138,7 @@ async def _asked(bus: Bus, wanted: MemoryAsk) -> MemoryReply:
 
 async def _decide(bus: Bus, options: argparse.Namespace, project: str) -> int:
     for command in commands(options):
-        answer = await _sent(bus, project, command)
-        if options.json:
-            write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq})
-        if not answer.ok:
-            return refused(answer.text)
-        if not options.json:
-            write(answer.text)
+        answer = await send_as_person(bus, Address(project), command)
+        if status := print_answer(answer, as_json=options.json):
+            return status
     return 0

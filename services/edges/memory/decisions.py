@@ -1,4 +1,4 @@
-"""What a person decides about a project's memory: the command of each decision."""
+"""The commands for a person's decisions about a project's memory."""
 
 import argparse
 

@@ -34,7 +34,7 @@ class ExportedMemory(msgspec.Struct, frozen=True):
     pinned: bool = False
 
 
-def exported(project: str, items: Iterable[ExportedMemory]) -> str:
+def export_text(project: str, items: Iterable[ExportedMemory]) -> str:
     """The active memories, by category. `restored` reads them back."""
     by_category: dict[str, list[ExportedMemory]] = {}
     for item in items:
@@ -55,7 +55,7 @@ def item_of(entry: MemoryEntry) -> ExportedMemory:
     return ExportedMemory(category, entry.text, entry.importance, entry.pinned)
 
 
-def restored(text: str) -> tuple[ExportedMemory, ...]:
+def memories_of_export(text: str) -> tuple[ExportedMemory, ...]:
     """The memories of an export, in their order."""
     found: list[ExportedMemory] = []
     category = ""

@@ -1,4 +1,4 @@
-"""Which project a person means: that of the repository they work in, or where a harness has worked in there."""
+"""Finds the project that a person means: that of the repository they work in, or of a harness that worked there."""
 
 import os
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ _NEVER = datetime.fromtimestamp(0, UTC)
 
 
 class NoProject(LookupError):
-    """No project is known where a person stands; says how to name one."""
+    """No project is known for the current directory; the message is how to name one."""
 
 
 async def project_at(bus: Bus, here: Path, home: Path) -> str:
@@ -79,7 +79,7 @@ async def project_meant(bus: Bus, name: str, here: Path) -> str:
 
 
 def unknown_project(name: str, known: Sequence[str]) -> str:
-    """That there is no such project, and which are called nearly the same."""
+    """The sentence for a project that does not exist, with similar names."""
     begun = [one for one in known if len(name) >= SHORTEST and one.startswith(name)]
     like = list(dict.fromkeys(begun or get_close_matches(name, known, MOST_LIKE)))[:MOST_LIKE]
     meant = (
@@ -113,7 +113,7 @@ async def check_session(bus: Bus, project: str, session: str) -> None:
 
 
 async def aliases_of(bus: Bus) -> Aliases:
-    """Where all names lead. Raises `NoProject` where the views do not answer."""
+    """All names of projects. Raises `NoProject` where the views do not answer."""
     reply = msgspec.json.decode(
         await bus.request(ask(AliasesAsk.NAME), encode(AliasesAsk()), PATIENCE), type=ProjectAliases
     )

@@ -1,4 +1,4 @@
-"""What a person reads of a project's memory: the question of each reading, and how its reply is printed."""
+"""Readings of a project's memory for a person: the question of each, and how its reply is printed."""
 
 import argparse
 from collections.abc import Iterator, Mapping
@@ -47,7 +47,7 @@ def text_of(options: argparse.Namespace, reply: MemoryReply) -> str:
 
 
 def values_of(options: argparse.Namespace, reply: MemoryReply) -> object:
-    """The same for programs."""
+    """The values of a reading for programs."""
     return _one(reply, options.id) if options.action == "show" else as_values(options.action, reply)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from schemas.asks import MemoryEntry, MemoryReply
 from schemas.commands import Answer, Command, MemoryDecide, MemoryRevise
-from services.domain.often import often
+from services.domain.often import often, quantity
 from services.edges.terminal import LineReader, write
 
 QUESTION = "approve, reject, edit, skip or quit? [a/r/e/s/q] "
@@ -36,7 +36,7 @@ async def review(reply: MemoryReply, send: Send) -> int:
         else:
             decided += word != "skip"
     left = len(reply.memories) - decided
-    write(f"{decided} decided on, {left} {'waits' if left == 1 else 'wait'}.")
+    write(f"{decided} decided on, {quantity(left, 'waits', 'wait')}.")
     return status
 
 
@@ -55,7 +55,7 @@ def _proposal(entry: MemoryEntry, quote: str, number: int, count: int) -> str:
 
 
 def _proposed(entry: MemoryEntry) -> str:
-    """What would be done with memories that there are."""
+    """A sentence about the change of existing memories that a proposal would make."""
     names = ", ".join(entry.targets)
     match entry.change:
         case "merge":
@@ -69,7 +69,7 @@ def _proposed(entry: MemoryEntry) -> str:
 
 
 async def _word(lines: LineReader) -> str:
-    """What is to be done; the end of the input ends the review."""
+    """Ask what is to be done; the end of the input ends the review."""
     while True:
         line = await lines.ask(QUESTION)
         if not line:

@@ -3,21 +3,18 @@
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import msgspec
 
 from schemas.codec import encode
 from schemas.commands import Command, ProfileDisable, ProfileEnable, ProfileRetire
-from schemas.envelope import Actor
 from schemas.profile_asks import ProfileAsk, ProfileReply
 from schemas.subjects import ask
 from services.domain.aliases import GLOBAL
-from services.domain.often import often
-from services.edges.person import NO_TEXT, name_of_person, person_bus, refused
+from services.domain.often import often, quantity
+from services.edges.person import NO_TEXT, person_bus, print_answer, refused, send_as_person
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
-from services.kit.commands import send
 from services.settings import Settings
 
 PATIENCE = 10.0
@@ -59,22 +56,15 @@ def _lines(reply: ProfileReply) -> Iterator[str]:
         return
     yield STATES[reply.state] + (" switches it on." if reply.state == "off" else "")
     for one in reply.traits:
-        times = f"{often(one.candidates)} in {one.sessions} session{'s' * (one.sessions != 1)}"
+        times = f"{often(one.candidates)} in {quantity(one.sessions, 'session')}"
         yield f"{one.id[:SHORT]}  {STATE_OF[one.state]:<7}  {one.text}  ({times})"
     if reply.waiting:
-        yield f"{reply.waiting} more were stated too seldom to be used."
+        yield f"{reply.waiting} more {'was' if reply.waiting == 1 else 'were'} stated too seldom to be used."
 
 
 async def _decide(bus: Bus, options: argparse.Namespace, here: str) -> int:
-    actor = Actor("person", name_of_person())
-    answer = await send(bus, GLOBAL, _command(options, here), name=f"person-{uuid4()}", actor=actor)
-    if options.json:
-        write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq})
-    if not answer.ok:
-        return refused(answer.text)
-    if not options.json:
-        write(answer.text)
-    return 0
+    answer = await send_as_person(bus, GLOBAL, _command(options, here))
+    return print_answer(answer, as_json=options.json)
 
 
 def _command(options: argparse.Namespace, here: str) -> Command:

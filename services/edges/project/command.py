@@ -3,18 +3,17 @@
 import argparse
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from uuid import uuid4
 
 import msgspec
 
 from schemas.commands import Command, ProjectMerge, ProjectRename, ProjectSeparate
-from schemas.envelope import Actor
 from schemas.events import AliasProposed
 from schemas.subjects import Address, BadSubject
 from schemas.view_asks import ProjectSummary
 from services.domain.aliases import Aliases
+from services.domain.often import quantity
 from services.edges.memory.place import NoProject, aliases_of, project_meant, projects_of, unknown_project
-from services.edges.person import NO_TEXT, name_of_person, person_bus, refused
+from services.edges.person import NO_TEXT, person_bus, print_answer, refused, send_as_person
 from services.edges.project.own_settings import (
     SeparateSettings,
     SharedSettings,
@@ -24,7 +23,6 @@ from services.edges.project.own_settings import (
 )
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
-from services.kit.commands import send
 from services.settings import Settings
 
 SHORT = 8
@@ -123,7 +121,7 @@ def _table(entries: Iterable[ListedProject]) -> Iterator[str]:
 
 def _details(entry: ListedProject) -> Iterator[str]:
     yield f"{entry.name}{f', called {entry.title}' if entry.title else ''}"
-    yield f"{entry.sessions} sessions{f', last seen {entry.last_seen}' if entry.last_seen else ''}"
+    yield f"{quantity(entry.sessions, 'session')}{f', last seen {entry.last_seen}' if entry.last_seen else ''}"
     yield from (f"in {directory}" for directory in entry.directories)
     yield from (f"also {name}: {HOW.get(how, how)}" for name, how in entry.aliases.items())
 
@@ -139,26 +137,20 @@ async def _decide(bus: Bus, options: argparse.Namespace, here: Path) -> int:
     name = await project_meant(bus, options.project, here)
     aliases = await aliases_of(bus)
     known = await _entries(bus, aliases)
-    actor = Actor("person", name_of_person())
     command = _command(options, known)
     changed: SharedSettings | SeparateSettings | None = None
     if isinstance(command, ProjectMerge):
         changed = await shared_settings(bus, name, aliases.project(command.former))
     elif isinstance(command, ProjectSeparate):
         changed = await _separated(bus, aliases, command.former or aliases.newest(name))
-    answer = await send(bus, Address(name), command, name=f"person-{uuid4()}", actor=actor)
-    if options.json:
-        settled = {"settings": _as_json(changed)} if changed is not None and answer.ok else {}
-        write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq, **settled})
-    if not answer.ok:
-        return refused(answer.text)
-    if not options.json:
-        write("\n".join([answer.text, *(changed.lines if changed is not None else ())]))
-    return 0
+    answer = await send_as_person(bus, Address(name), command)
+    if changed is None or not answer.ok:
+        return print_answer(answer, as_json=options.json)
+    return print_answer(answer, as_json=options.json, more=changed.lines, settings=_as_json(changed))
 
 
 async def _separated(bus: Bus, aliases: Aliases, former: str) -> SeparateSettings | None:
-    """What becomes of the settings of a project that is separated; None where it is no merge that is undone."""
+    """The settings of a project that is separated; None where it is no merge that is undone."""
     alias = aliases.leads.get(former)
     if alias is None or alias.how == "given":
         return None

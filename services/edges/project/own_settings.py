@@ -3,28 +3,25 @@
 import argparse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from uuid import uuid4
 
 import msgspec
 
 from schemas.codec import encode
 from schemas.commands import SettingsApply
-from schemas.envelope import Actor
 from schemas.subjects import Address, ask
 from schemas.view_asks import ProjectSettingsAsk, ProjectSettingsReply
 from services.domain.project_settings import OWN, refused_by
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
-from services.edges.person import name_of_person, refused
+from services.edges.person import print_answer, refused, send_as_person
 from services.edges.project.settings_file import SettingsFile, missing, settings_file
 from services.edges.terminal import write, write_error, write_json
 from services.kit.bus import Bus
-from services.kit.commands import send
 
 Values = Mapping[str, object]
 
 
 class ChangedSetting(msgspec.Struct, frozen=True):
-    """What a setting is, and what it becomes."""
+    """A setting's value, and the one that it gets."""
 
     now: object
     then: object
@@ -38,7 +35,7 @@ def _changed(own: Values, wanted: Values, installation: Values) -> Iterator[tupl
 
 
 class PresentSettings(msgspec.Struct, frozen=True):
-    """What a project sets for itself, next to the installation's and its file's."""
+    """A project's own settings, with the installation's and its file's."""
 
     project: str
     seq: int
@@ -48,7 +45,7 @@ class PresentSettings(msgspec.Struct, frozen=True):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What of the file cannot be applied."""
+        """Faults of the file: what cannot be applied."""
         return (*self.file.problems, *refused_by(self.file.settings, self.installation))
 
     def changes(self, wanted: Values) -> Iterator[tuple[str, object, object]]:
@@ -68,7 +65,7 @@ class SharedSettings(msgspec.Struct, frozen=True):
 
     @property
     def lines(self) -> Iterator[str]:
-        """The same for a person."""
+        """Lines about it for a person."""
         whose = (
             f"those that were applied from the .annals/config.toml of {self.project}"
             if self.own
@@ -80,7 +77,7 @@ class SharedSettings(msgspec.Struct, frozen=True):
 
 
 async def shared_settings(bus: Bus, project: str, former: str) -> SharedSettings:
-    """What a merge of these two would make of their settings; ask before it is made. Raises `NoProject`."""
+    """The settings of two projects once they are merged; ask before it is done. Raises `NoProject`."""
     (lasting, installation, _), (ended, _, _) = await _read(bus, project), await _read(bus, former)
     changes = {name: ChangedSetting(now, then) for name, now, then in _changed(ended, lasting, installation)}
     return SharedSettings(project, former, lasting, changes)
@@ -98,7 +95,7 @@ class SeparateSettings(msgspec.Struct, frozen=True):
 
     @property
     def lines(self) -> Iterator[str]:
-        """The same for a person."""
+        """Lines about it for a person."""
         whose = (
             f"those that were applied from the .annals/config.toml of {self.project} apply to it"
             if self.own
@@ -109,7 +106,7 @@ class SeparateSettings(msgspec.Struct, frozen=True):
 
 
 async def separate_settings(bus: Bus, project: str, separated: str) -> SeparateSettings:
-    """What the undo of their merge would make of the settings of `separated`; ask before it. Raises `NoProject`."""
+    """The settings of `separated` once their merge is undone; ask before it is done. Raises `NoProject`."""
     (shared, installation, _), (own, _, _) = await _read(bus, project), await _read(bus, separated, is_of_name=True)
     changes = {name: ChangedSetting(now, then) for name, now, then in _changed(shared, own, installation)}
     return SeparateSettings(separated, own, changes)
@@ -134,15 +131,8 @@ async def settings(bus: Bus, options: argparse.Namespace, here: Path) -> int:
             return _failed(present)
     wanted = present.file.settings if options.what == "apply" else {}
     command = SettingsApply(encode(dict(wanted)).decode())
-    actor = Actor("person", name_of_person())
-    answer = await send(bus, Address(present.project), command, name=f"person-{uuid4()}", actor=actor)
-    if options.json:
-        write_json({"ok": answer.ok, "text": answer.text, "seq": answer.seq})
-    if not answer.ok:
-        return refused(answer.text)
-    if not options.json:
-        write("\n".join([answer.text, *_changes(present, wanted)]))
-    return 0
+    answer = await send_as_person(bus, Address(present.project), command)
+    return print_answer(answer, as_json=options.json, more=_changes(present, wanted))
 
 
 async def _present(bus: Bus, named: str, here: Path) -> PresentSettings:
@@ -152,7 +142,7 @@ async def _present(bus: Bus, named: str, here: Path) -> PresentSettings:
 
 
 async def _read(bus: Bus, project: str, *, is_of_name: bool = False) -> tuple[Values, Values, int]:
-    """What a project sets for itself, what its installation has, and where in the log it was set."""
+    """A project's own settings, those of its installation, and the position of the log at which they were set."""
     question = ProjectSettingsAsk(project, is_of_name)
     reply = msgspec.json.decode(
         await bus.request(ask(question.NAME, project), encode(question), PATIENCE), type=ProjectSettingsReply
@@ -166,7 +156,7 @@ async def _read(bus: Bus, project: str, *, is_of_name: bool = False) -> tuple[Va
 
 
 def _plain(values: Values) -> Values:
-    """As settings hold them: lists are tuples."""
+    """A value in the form of settings: lists are tuples."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 

@@ -22,7 +22,7 @@ _CAREFULLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOC
 
 
 class SettingsFile(msgspec.Struct, frozen=True):
-    """What a project's file sets, and a sentence for everything in it that cannot be used."""
+    """A project's file of settings, with a sentence for everything in it that cannot be used."""
 
     path: Path
     is_there: bool

@@ -1,1 +1,1 @@
-"""What a person finds and looks at: `annals search`, `show`, `explain`; and `annals bench search`, which measures."""
+"""The commands `annals search`, `show` and `explain`; and `annals bench search`, which measures."""

@@ -38,14 +38,14 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def add_ask_to(parser: argparse.ArgumentParser) -> None:
-    """What `annals ask` takes."""
+    """Add the arguments of `annals ask`."""
     parser.add_argument("text", nargs="+", metavar="TEXT", help="a request, as you would send it to an agent")
     parser.add_argument("--project", default="", help="another project than that of this folder")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def add_show_to(parser: argparse.ArgumentParser) -> None:
-    """What `annals show` takes."""
+    """Add the arguments of `annals show`."""
     parser.add_argument("session", metavar="SESSION", help="its id, or the beginning of it")
     parser.add_argument(
         "range", nargs="?", type=_range, default=(1, LAST), metavar="RANGE", help="such as 12, 3-9 or 40-; else all"
@@ -56,7 +56,7 @@ def add_show_to(parser: argparse.ArgumentParser) -> None:
 
 
 def add_explain_to(parser: argparse.ArgumentParser) -> None:
-    """What `annals explain` takes."""
+    """Add the arguments of `annals explain`."""
     parser.add_argument("session", metavar="SESSION", help="its id, or the beginning of it")
     parser.add_argument(
         "step",

@@ -26,7 +26,7 @@ from services.edges.client.adapter import NOWHEN, Adapter
 from services.edges.client.outbox import Outbox
 from services.edges.launcher.supervisor import Installation
 from services.edges.search import repository
-from services.edges.search.sets import Doc, Set, UnreadableSet, moment, read
+from services.edges.search.sets import Doc, Set, UnreadableSet, moment, read_sets
 from services.edges.terminal import write_error
 from services.kit.bus import Bus, LogReader, Unreachable
 from services.kit.logs import configure
@@ -57,7 +57,7 @@ class BenchProject(NamedTuple):
 
 
 class QuestionLine(msgspec.Struct, frozen=True):
-    """What is left of a question."""
+    """The line that is printed for a question."""
 
     task: str
     query_id: str
@@ -69,7 +69,7 @@ def bench(paths: Sequence[Path], outs: Mapping[str, Path], settings: Settings) -
     """Play the sets, and ask with each arm; the lines of each are left in its file."""
     configure("bench", level="warning", as_json=False)
     try:
-        sets = read(paths)
+        sets = read_sets(paths)
     except UnreadableSet as error:
         write_error(str(error))
         return 1
@@ -90,7 +90,7 @@ async def _bench(sets: Sequence[Set], outs: Mapping[str, Path], settings: Settin
             search = msgspec.structs.replace(base.search, ranking=arm)
             async with _installation(msgspec.structs.replace(base, search=search)) as bus:
                 if not projects:
-                    projects = [await _told(bus, number, one, Path(folder)) for number, one in enumerate(sets)]
+                    projects = [await _report(bus, number, one, Path(folder)) for number, one in enumerate(sets)]
                     await _read_through(bus, projects)
                 lines = [line for project in projects for line in await _asked(bus, project)]
             out.write_bytes(b"".join(encode(line) + b"\n" for line in lines))
@@ -123,8 +123,8 @@ async def _answers(bus: Bus) -> None:
             return
 
 
-async def _told(bus: Bus, number: int, one: Set, folder: Path) -> BenchProject:
-    """Tell all documents of a set, in the order of the file."""
+async def _report(bus: Bus, number: int, one: Set, folder: Path) -> BenchProject:
+    """Report all documents of a set, in the order of the file."""
     name = f"{HARNESS}-{number}"
     commits = [doc for doc in one.docs if doc.files is not None]
     by_sha: Mapping[str, str] = {}
@@ -137,8 +137,8 @@ async def _told(bus: Bus, number: int, one: Set, folder: Path) -> BenchProject:
             name = name_of(await beginning(place), place)  # the commits of no other project are read from there
             seen = SessionSeen(directory=str(place), root=str(place), vcs="git")
             await Adapter(bus, outbox, HARNESS, Address(name, HARNESS)).publish("session", NOWHEN, seen)
-        said = [doc for doc in one.docs if doc.files is None]
-        for session, docs in groupby(said, lambda doc: doc.group or HARNESS):
+        messages = [doc for doc in one.docs if doc.files is None]
+        for session, docs in groupby(messages, lambda doc: doc.group or HARNESS):
             await _say(Adapter(bus, outbox, HARNESS, Address(name, session)), list(docs))
         await outbox.flushed()
     finally:
@@ -161,7 +161,7 @@ def _message(doc: Doc) -> MessageSeen:
 
 async def _read_through(bus: Bus, projects: Sequence[BenchProject]) -> None:
     """Wait until the index holds all of it, with vectors where there is a model."""
-    while not await _settled(bus):  # noqa: ASYNC110 - the broker tells nobody
+    while not await _settled(bus):  # noqa: ASYNC110 - the broker has no notification of it
         await asyncio.sleep(POLL)
     head = await LogReader(bus).head()
     for project in projects:
@@ -186,7 +186,7 @@ async def _waits(bus: Bus, project: BenchProject, head: int) -> str:
 
 
 async def _settled(bus: Bus) -> bool:
-    """Whether the tagger has read all that was told."""
+    """Whether the tagger has read all reports."""
     lag = await bus.lag(IN.name, "tagger")
     return lag is not None and not lag.waiting and not lag.in_hand and await LogReader(bus).head() > 0
 

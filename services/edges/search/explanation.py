@@ -19,6 +19,7 @@ from schemas.plan import (
     ReplaceText,
     SetHead,
 )
+from services.domain.often import quantity
 
 MOST_FACTS = 8
 """Facts of one edit that are printed; what is beyond is counted."""
@@ -61,15 +62,15 @@ def _head(found: Explanation) -> list[str]:
     title = f' "{_line(found.title)}"' if found.title else ""
     at = f" at {found.at:%Y-%m-%d %H:%M:%S}" if found.at else ""
     call = f"call {found.call} of {found.calls} (step {_line(found.step)})"
-    plan = f"{_count(found.messages, 'message')}, revision {found.revision} of the plan"
-    edits = f"{_count(found.edits_in_force, 'edit')} in force, of which {found.tags:,} only show the number of a text"
+    plan = f"{quantity(found.messages, 'message')}, revision {found.revision} of the plan"
+    edits = f"{quantity(found.edits_in_force, 'edit')} in force, of which {found.tags:,} only show the number of a text"
     return [f"Session {_line(found.session)}{title}, {call}{at}", f"{plan}, {edits}"]
 
 
 def _rebases(found: Explanation) -> list[str]:
     if not found.history:
         return ["What was sent before has never changed: there was no rebase."]
-    lines = [f"What was sent before has changed {_count(len(found.history), 'time')}:"]
+    lines = [f"What was sent before has changed {quantity(len(found.history), 'time')}:"]
     return [*lines, *(f"  {_fact(fact)}" for fact in found.history)]
 
 
@@ -79,7 +80,7 @@ def _edits(found: Explanation) -> list[str]:
     more = f" ({found.left_out:,} older ones are left out: --limit)" if found.left_out else ""
     lines = [f"Edits, those with the newest reasons first{more}:"]
     for number, one in enumerate(found.edits, 1):
-        lines += [f"  {number}. {described(one)}", *(f"     {line}" for line in _reasons(one))]
+        lines += [f"  {number}. {edit_in_words(one)}", *(f"     {line}" for line in _reasons(one))]
     return lines
 
 
@@ -89,9 +90,9 @@ def _reasons(one: Explained) -> Iterator[str]:
     for fact in one.facts[:MOST_FACTS]:
         yield f"  {_fact(fact)}"
     if len(one.facts) > MOST_FACTS:
-        yield f"  and {_count(len(one.facts) - MOST_FACTS, 'fact')} more: --json prints all"
+        yield f"  and {quantity(len(one.facts) - MOST_FACTS, 'fact')} more: --json prints all"
     if missing := len(one.edit.by) - len(one.facts):
-        yield f"  {_count(missing, 'fact')} cannot be read any more"
+        yield f"  {quantity(missing, 'fact')} cannot be read any more"
 
 
 def _made(one: Explained) -> str:
@@ -104,16 +105,18 @@ def _made(one: Explained) -> str:
     return f"since revision {one.revision}, a rebase for {meant}"
 
 
-def described(one: Explained) -> str:
-    """What an edit does, in a sentence's beginning."""
+def edit_in_words(one: Explained) -> str:
+    """The beginning of a sentence about an edit."""
     edit, where = one.edit, _where(one)
     match edit:
         case CutBefore(kept=parts):
-            stays = f" but {_count(len(parts), 'part')}" if parts else ""
+            stays = f" but {quantity(len(parts), 'part')}" if parts else ""
             return f"left out: all before message {one.ordinal}{stays}"
         case SetHead(slot=slot, text=text):
             what = HEADS.get(slot, f"slot {slot}")
-            return f"added at the head: {what}, {_count(len(text.encode()), 'byte')}" if text else f"taken away: {what}"
+            return (
+                f"added at the head: {what}, {quantity(len(text.encode()), 'byte')}" if text else f"taken away: {what}"
+            )
         case PrefixText(text=text):
             return f'"{_line(text)}" is put before it: {where}'
         case AppendText(text=text):
@@ -141,7 +144,7 @@ def _where(one: Explained) -> str:
 
 
 def _hints(found: Explanation) -> list[str]:
-    """What was found for a person's message and added behind it."""
+    """Lines about what was found for a person's message and added behind it."""
     if not found.hints:
         return []
     return ["Hints behind messages of a person:", *(f"  {_hint(one)}" for one in found.hints)]
@@ -161,7 +164,7 @@ def _searches(found: Explanation) -> list[str]:
 def _search(one: PromptSearch) -> str:
     tag = f" §{one.tag}§" if one.tag else ""
     text = f": {_line(one.text)}" if one.text else ""
-    size = _count(one.bytes, "byte")
+    size = quantity(one.bytes, "byte")
     return f'message {one.ordinal}{tag}: "{_line(one.query)}", fact {one.seq}, {size}{text}'
 
 
@@ -169,10 +172,6 @@ def _fact(fact: Fact) -> str:
     actor = f" by {_line(fact.actor)}" if fact.actor else ""
     text = f": {_line(fact.text)}" if fact.text else ""
     return f"fact {fact.seq}, {fact.at:%Y-%m-%d %H:%M:%S}, {_line(fact.type)}{actor}{text}"
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _line(text: str) -> str:

@@ -13,7 +13,7 @@ _IDENTITY = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null",
 
 
 def make(folder: Path, docs: Sequence[Doc]) -> Mapping[str, str]:
-    """Make the repository; sha -> document. The oldest commit comes first, as far as their times tell."""
+    """Make the repository; sha -> document. The oldest commit comes first, as far as their times show."""
     _git(folder.parent, b"", "init", "--quiet", "--initial-branch=main", str(folder))
     marks = folder / ".git" / "marks"
     ordered = sorted(enumerate(docs), key=lambda one: (_second(one[1], one[0]), -one[0]))

@@ -43,7 +43,7 @@ class Set(msgspec.Struct, frozen=True):
     queries: tuple[SetQuestion, ...]
 
 
-def read(paths: Iterable[Path]) -> list[Set]:
+def read_sets(paths: Iterable[Path]) -> list[Set]:
     """The sets of these files, and of all files in these folders. Raises `UnreadableSet`."""
     return [_read(path) for path in files(paths)]
 
@@ -96,7 +96,7 @@ def moment(time: str | float | None) -> datetime | None:
 
 
 MILLISECONDS = 100_000_000_000
-"""A number from which on a time is told in milliseconds."""
+"""A number from which on a time is in milliseconds."""
 
 
 def _form(form: str) -> Callable[[str], datetime]:

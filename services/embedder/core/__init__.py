@@ -1,1 +1,1 @@
-"""What the embedder decides, as values: whether a remote model is asked, and where it may be."""
+"""The embedder's decisions, as values: whether a remote model is asked, and where it may be."""

@@ -10,7 +10,7 @@ REST = 300.0
 
 
 class Breaker(msgspec.Struct, frozen=True):
-    """What is known of the last attempts. Times are seconds of one clock."""
+    """A circuit breaker: the last attempts, and when the next one is allowed. Times are seconds of one clock."""
 
     failures: tuple[float, ...] = ()
     open_until: float = 0.0

@@ -1,4 +1,4 @@
-"""Where a remote model may be: a web address without a password, and nothing that only a cloud's machine sees."""
+"""Guards of a remote model's address: no password in it, and no address that only a cloud's machine sees."""
 
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network

@@ -1,4 +1,4 @@
-"""How a session stands against its model's window: how full it is, and what the next rebase will take out anyway."""
+"""The pressure on a session's context: how full the window is, and what the next rebase will take out anyway."""
 
 import msgspec
 
@@ -17,7 +17,7 @@ MIN_BUDGET, MAX_BUDGET = 5_000, 50_000
 
 
 class ContextPressure(msgspec.Struct, frozen=True):
-    """How a session stands against its model's window."""
+    """The pressure on a session's context: how full the window of its model is."""
 
     window: Window
     threshold: Threshold

@@ -1,4 +1,4 @@
-"""What may be compressed: all but the newest messages, measured in tokens. A pure function of what was said."""
+"""Eligibility for compression: all but the newest messages, measured in tokens. A pure function of the conversation."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from services.domain.conversation import Conversation, Message, Part, is_written
 SNAP = 256
 """Eligible tokens up to which a job is not worth it."""
 RELAX = 1.4
-"""How much longer than its measure a tail may be, to begin with what a person said, or with a long message."""
+"""How much longer than its measure a tail may be, to begin with a person's message, or with a long message."""
 LEAST = 0.6
 """The share of its measure that a tail has at least, where the next message does not make it much too long."""
 CALL_TOKENS = 15
@@ -23,7 +23,7 @@ class MessageCost(msgspec.Struct, frozen=True):
     message: Message
     tokens: int
     transcript_tokens: int
-    """Estimated tokens of it in a transcript: what was said, and a line for each call."""
+    """Its estimated tokens in a transcript: its text, and a line for each call."""
     is_turn: bool
     """Whether a person wrote it."""
     owners: frozenset[str]
@@ -57,7 +57,7 @@ def _transcript_tokens(part: Part) -> int:
 def eligible(messages: Sequence[MessageCost], tail: int) -> tuple[MessageCost, ...]:
     """Those in front of the newest `tail` tokens.
 
-    The tail begins with what a person said if that is near, and never between a call and its answer. A call that
+    The tail begins with a person's message if one is near, and never between a call and its answer. A call that
     was never answered holds nothing up.
     """
     start = _whole(messages, _relaxed(messages, _start(messages, tail), tail))

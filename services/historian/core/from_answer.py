@@ -1,4 +1,4 @@
-"""How a model's checked answer becomes a summary: without secrets, whoever brought them in."""
+"""Makes a summary of a model's checked answer, without secrets, whoever brought them in."""
 
 from services.domain.secrets import mask
 from services.domain.texts.bounds import flat
@@ -66,7 +66,7 @@ def _line(line: str, bounds: Bounds) -> str:
 
 
 def _text_of(event: Happening) -> str:
-    """Its summary, and behind that what else was said of it."""
+    """Its summary, followed by the rest of the answer about it."""
     fields = {name: " ".join(text.split()) for name, text in event.fields.items() if text.strip()}
     summary = fields.pop("summary", "")
     more = "; ".join(f"{name.replace('_', ' ')}: {text}" for name, text in fields.items())

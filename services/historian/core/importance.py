@@ -1,6 +1,6 @@
-"""Judging compartments anew: which are asked for together, what a model is told of them, and what it must answer.
+"""Judging compartments anew: which are asked for together, what a model is given of them, and what it must answer.
 
-It is told neither how they were judged before nor when they came about. Among them stand examples of ours. Who judges
+It learns neither how they were judged before nor when they came about. Among them are examples of ours. Who judges
 those otherwise has another scale in mind: then none of its scores is taken, since a shift would mend neither a scale
 that runs the other way nor one that is used only in part.
 """
@@ -26,11 +26,11 @@ CHANGE = 5
 LONGEST_TEXT = 4_000
 """Characters of a compartment that are shown."""
 MOST_FAULTS = 8
-"""How many faults are told at once."""
+"""How many faults the model is given at once."""
 
 
 class ImportanceItem(msgspec.Struct, frozen=True):
-    """What a model is shown of a compartment, or of an example."""
+    """A compartment, or an example, as a model is shown it."""
 
     handle: str
     title: str
@@ -53,7 +53,7 @@ class Scores(msgspec.Struct, frozen=True):
 
 
 class Sheet(msgspec.Struct, frozen=True):
-    """One question: compartments and examples, under handles that tell nothing of them."""
+    """One question: compartments and examples, under handles that do not tell the two apart."""
 
     items: tuple[ImportanceItem, ...]
     compartments: Mapping[str, str]
@@ -87,7 +87,7 @@ def sheet(run: str, compartments: Sequence[CompartmentSealed]) -> Sheet:
 
 
 def _place(run: str, one: CompartmentSealed | Seed) -> str:
-    """Where it stands among others."""
+    """Its place among others."""
     name = one.title if isinstance(one, Seed) else one.compartment
     return sha256(msgspec.json.encode((run, name))).hexdigest()
 
@@ -134,7 +134,7 @@ def _values(output: Scores) -> Iterator[str]:
 
 
 def _scale(output: Scores, sheet: Sheet) -> Iterator[str]:
-    """Which items are the examples is not told: else these alone would be mended, and not the scale."""
+    """Why an answer is refused. Which items are the examples is left open: else these alone would be mended."""
     importance = {score.handle: score.importance for score in output.scores}
     off = sorted(importance[name] - known for name, known in sheet.known.items() if abs(importance[name] - known) > OFF)
     if off:

@@ -1,4 +1,4 @@
-"""What a copy of a session has of its origin's compartments: those that cover nothing but copied messages."""
+"""Compartments that a copy of a session inherits: those of its origin that cover nothing but copied messages."""
 
 from collections.abc import Iterator
 
@@ -14,12 +14,12 @@ replace = msgspec.structs.replace
 
 
 def awaits(session: HistorianSession) -> bool:
-    """Whether it is a copy whose messages are known, and the log does not tell yet of the compartments that it has."""
+    """Whether it is a copy whose messages are known and whose compartments are not recorded yet."""
     return session.copied > 0 and session.step is not None and not session.has_own_history
 
 
 def inherited(session: HistorianSession, origin: HistorianSession, address: Address) -> list[Event]:
-    """The origin's compartments in force, in the copy's ids; nothing where that was told already.
+    """The origin's compartments in force, in the copy's ids; nothing where they are recorded already.
 
     A copy has the places of its origin, so that they cover the same range here. Their importance is as judged there.
     """

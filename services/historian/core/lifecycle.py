@@ -1,4 +1,4 @@
-"""Which events of a session's history are which transitions of a job, and how a job of history ends without success."""
+"""The lifecycle of a history job: its transitions by events, and how it ends without success."""
 
 from datetime import datetime, timedelta
 

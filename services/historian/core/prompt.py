@@ -1,4 +1,4 @@
-"""What a model is told when it is asked for a summary."""
+"""The prompt by which a model is asked for a summary."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ LEAST_TRANSCRIPT, MOST_TRANSCRIPT = 8_000, 50_000
 SHARE = 3
 """The transcript takes about this part of what a prompt may have."""
 AROUND = 4_000
-"""Tokens that are kept for what stands around the transcript."""
+"""Tokens that are reserved for the prompt around the transcript."""
 
 SYSTEM = f"""\
 You write the memory of a coding agent. You are given a transcript of its work with a person, and you answer with a \

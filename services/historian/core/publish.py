@@ -1,4 +1,4 @@
-"""From a summary to facts: what is published of it, when a job is done, and what a failure means."""
+"""Makes facts of a summary: what is published of it, when a job is done, and what a failure means."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -199,7 +199,7 @@ def _promoted(session: HistorianSession, request: HistoryRequested, last: int, m
     )
 
 
-def failed(
+def failure_facts(
     session: HistorianSession, request: HistoryRequested, code: str, detail: str, *, now: datetime, jitter: float
 ) -> list[Event]:
     """The end of a job that did not succeed. `jitter`: from 0.8 to 1.2, so that not all try again at once."""

@@ -1,4 +1,4 @@
-"""Whether a line tells a person's words as they were meant: whole sentences, or with signs where they were cut."""
+"""Whether a line quotes a person as it was meant: whole sentences, or with an ellipsis where they were cut."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -6,7 +6,7 @@ from itertools import islice
 from services.domain.texts.phrase_patterns import RULE
 
 CUT = "…"
-"""Stands in a quotation where something was left out."""
+"""Marks where something was left out of a quotation."""
 _QUOTES = " \"'`\u201c\u201d\u2018\u2019\u00ab\u00bb"
 _ENDS = frozenset(".!?;…。\uff01\uff1f\uff1b\n")
 _WIDE = frozenset("。\uff01\uff1f\uff1b\n")
@@ -17,9 +17,9 @@ _WITHOUT_BLANKS = "\u2e80"
 _TURNING = frozenset(
     "not no none nor without cannot can't won't shouldn't isn't ohne weder не без".split()  # noqa: SIM905 - it is a list
 )
-"""Words of a sentence that may make the opposite of the rest, beside those of rules."""
+"""Words of a sentence that may reverse the meaning of the rest, in addition to those of rules."""
 MOST = 50
-"""How often in one text a quotation is looked at: what stands there more often says nothing."""
+"""Occurrences of a quotation in one text that are looked at: what occurs more often shows nothing."""
 NEAR = 160
 """Characters in front of a cut that are looked at."""
 LEAST = 12
@@ -27,13 +27,13 @@ LEAST = 12
 
 
 def is_quoted(line: str, requests: Sequence[str]) -> bool:
-    """Whether a person wrote it in one of these texts, in this order. Their lines are kept: a line ends a sentence."""
+    """Whether a person wrote it in one of these texts, in this order. Line breaks count: a line ends a sentence."""
     cut = line.replace("...", CUT).split(CUT)
     return any(_contains(request, [line]) or (len(cut) > 1 and _contains(request, cut)) for request in requests)
 
 
 def _contains(request: str, pieces: Sequence[str]) -> bool:
-    """Whether these pieces stand in a text, one behind the other. One is whole where nothing was cut beside it."""
+    """Whether these pieces occur in a text, in this order. A piece is whole where nothing next to it was cut."""
     at = 0
     is_any = False
     for number, piece in enumerate(pieces):
@@ -69,7 +69,7 @@ def _places(request: str, piece: str, at: int) -> Iterator[tuple[int, int]]:
 
 
 def _begins(text: str, at: int) -> bool:
-    """Whether a sentence begins here; what a colon leads to depends on what stands before it."""
+    """Whether a sentence begins here; after a colon, what precedes the colon decides."""
     for place in range(at - 1, -1, -1):
         one, following = text[place], text[place + 1 : place + 2]
         if one == ":" or one.isalnum():
@@ -100,7 +100,7 @@ def _is_turned(text: str, at: int) -> bool:
 
 
 def _is_abbreviation(text: str, at: int) -> bool:
-    """Whether a full stop stands behind a single letter, as in `e.g.`."""
+    """Whether a full stop follows a single letter, as in `e.g.`."""
     return text[at] == "." and text[at - 1 : at].isalpha() and not text[max(0, at - 2) : at - 1].isalnum()
 
 

@@ -1,4 +1,4 @@
-"""The scale of importance, as a model that judges compartments is told it, and examples whose importance is known."""
+"""The scale of importance in the prompt of a model that judges compartments, and examples of known importance."""
 
 import msgspec
 

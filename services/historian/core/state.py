@@ -1,4 +1,4 @@
-"""What the historian knows of a session: its conversation, what is compressed, how full the prompt is, and its jobs."""
+"""The historian's state of a session: its conversation, its compartments, how full the prompt is, and its jobs."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -26,6 +26,7 @@ from services.domain.compartments import AHEAD, CompartmentHistory
 from services.domain.conversation import Conversation, precedes
 from services.domain.fold import Map
 from services.domain.jobs import JobDone, Jobs, Requested
+from services.domain.senders import is_of_subagent
 from services.domain.tools.todos import UNDONE
 from services.domain.transcript.commits import is_commit
 from services.domain.window import Learned, prompt_tokens
@@ -54,7 +55,7 @@ class HistorianSession(msgspec.Struct, frozen=True):
     copied: int = 0
     """The last place at which a copied message may stand."""
     has_own_history: bool = False
-    """Whether the log tells of the compartments that it has of its origin."""
+    """Whether the compartments that it has of its origin are recorded."""
     queued: Map[int, None] = Map()
     """Tags that were asked to go since the prompt became smaller for the last time."""
     folded: int = 0
@@ -82,7 +83,7 @@ class HistorianSession(msgspec.Struct, frozen=True):
     @property
     def is_subagent(self) -> bool:
         """Whether another agent has started it, and wrote its messages of the role `user`."""
-        return bool(self.parent) or (self.step is not None and self.step.mode == "subagent")
+        return is_of_subagent(self.parent, self.step.mode if self.step is not None else "")
 
     @property
     def request(self) -> HistoryRequested | None:

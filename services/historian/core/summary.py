@@ -1,4 +1,4 @@
-"""What a summary of a stretch of conversation consists of, whoever wrote it, before it is published."""
+"""A summary of a stretch of conversation, whoever wrote it, before it is published."""
 
 import msgspec
 
@@ -47,7 +47,7 @@ TRAIT = "user_trait"
 
 
 class Observation(msgspec.Struct, frozen=True):
-    """How a person works, or a turn that the work took."""
+    """An observation: how a person works, or a turn that the work took."""
 
     kind: str
     """user_trait, causal_incident, trajectory_correction or open_question."""
@@ -57,7 +57,7 @@ class Observation(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """What was made of a stretch. The compartments follow each other without a gap, from its first message on."""
+    """The summary of a stretch. Its compartments follow each other without a gap, from its first message on."""
 
     compartments: tuple[CompartmentDraft, ...] = ()
     facts: tuple[SummaryFact, ...] = ()

@@ -120,7 +120,7 @@ def _left(session: HistorianSession, first: int, last: int) -> tuple[int, int] |
 
 
 def _is_behind(found: Sequence[MessageCost], tail: int) -> bool:
-    """Whether so much lies behind the tail that what stands ready should reach further."""
+    """Whether so much lies behind the tail that the history in reserve should reach further."""
     return sum(one.tokens for one in found) >= max(LEAST_LAG, LAG * tail)
 
 

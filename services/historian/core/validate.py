@@ -1,4 +1,4 @@
-"""What a model must answer when it is asked for a summary: everything that can be wrong with it, and what is mended."""
+"""Checks a model's summary: everything that can be wrong with it, and what is corrected."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -27,7 +27,7 @@ LONGEST_TEXT = 400
 MOST_FACTS, MOST_EVENTS, MOST_OBSERVATIONS, MOST_QUESTIONS = 20, 10, 5, 1
 KINDS = ("causal_incident", "trajectory_correction")
 MOST_FAULTS = 8
-"""How many faults are told at once."""
+"""How many faults the model is given at once."""
 
 
 def healed(output: Output, bounds: Bounds) -> Output:

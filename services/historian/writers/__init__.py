@@ -1,1 +1,1 @@
-"""Who writes summaries: rules, which need nothing and nobody, or a model."""
+"""Writers of summaries: rules, which need no model, or a model."""

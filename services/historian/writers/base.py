@@ -1,4 +1,4 @@
-"""Who writes summaries: the rules, which need nothing and nobody, or a model."""
+"""The interface of summary writers: the rules, which need no model, or a model."""
 
 import asyncio
 import time
@@ -18,7 +18,7 @@ BUDGET = 32_000
 
 
 class WriterInput(msgspec.Struct, frozen=True):
-    """What a writer is given."""
+    """The input of a writer."""
 
     address: Address
     request: HistoryRequested

@@ -1,1 +1,1 @@
-"""What the index holds, as values: the facts of a session or a project go in, rows come out."""
+"""The index's content, as values: the facts of a session or a project go in, rows come out."""

@@ -1,4 +1,4 @@
-"""What is to be written into the index."""
+"""Changes of the index that are to be written."""
 
 from collections.abc import Iterable
 

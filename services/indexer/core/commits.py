@@ -1,4 +1,4 @@
-"""The commits of a project as the index sees them: one that counts is a row, told again it takes its own place."""
+"""The commits of a project as the index sees them: each one that counts is a row, and a repeated report replaces it."""
 
 from schemas.envelope import Envelope
 from schemas.events import CommitsAdvanced, CommitSeen, Event

@@ -25,7 +25,7 @@ from services.domain.compartments import GONE
 from services.domain.fold import Map
 from services.domain.search.output_names import names_of_call, together
 from services.domain.search.rows import BESIDE_WORDS, MOST_CHARACTERS, TASK, length
-from services.domain.senders import name_of
+from services.domain.senders import is_of_subagent, name_of
 from services.domain.texts.clean import cleaned
 
 replace = msgspec.structs.replace
@@ -55,7 +55,7 @@ class IndexedMessage(msgspec.Struct, frozen=True):
     at: float = 0.0
     seq: int = 0
     place: int = 0
-    """Where it stands: its ordinal, or behind all of these."""
+    """Its place: its ordinal, or behind all of these."""
     pieces: tuple[IndexedPiece, ...] = ()
     listed: tuple[str, ...] = ()
     text: str = ""
@@ -157,7 +157,7 @@ def touched(event: Event, messages: Messages) -> Sequence[str]:
 
 
 def _is_of_subagent(event: SessionOpened) -> bool:
-    return bool(event.parent) or event.mode == "subagent"
+    return is_of_subagent(event.parent, event.mode)
 
 
 def evolve(messages: Messages, event: Event, envelope: Envelope) -> Messages:
@@ -186,7 +186,7 @@ def evolve(messages: Messages, event: Event, envelope: Envelope) -> Messages:
 
 
 def _of(messages: Messages, name: str) -> tuple[Messages, IndexedMessage]:
-    """The message; one that is new stands behind all others."""
+    """The message; a new one comes behind all others."""
     indexed = messages.by_id.get(name)
     if indexed is not None:
         return messages, indexed
@@ -280,7 +280,7 @@ def _listed(messages: Messages, event: MessageListed) -> Messages:
 
 
 def _displaced(messages: Messages, name: str, ordinal: int) -> Messages:
-    """Whoever has this place and is not the one who gets it stands behind all others, as if it had none yet."""
+    """Whoever has this place and is not the one who gets it moves behind all others, as if it had none yet."""
     other = messages.order.get(ordinal)
     if other is None or other == name:
         return messages

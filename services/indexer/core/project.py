@@ -15,7 +15,7 @@ NOUNS = books.NOUNS
 
 
 class ProjectRows(msgspec.Struct, frozen=True):
-    """What of a project's memory can be found."""
+    """The rows of a project's memory."""
 
     seq: int = 0
     """The newest fact that is in it."""
@@ -27,7 +27,7 @@ def evolve(project: ProjectRows, event: Event, envelope: Envelope) -> ProjectRow
 
 
 def changes(address: Address, before: ProjectRows, after: ProjectRows) -> Changes:
-    """What is to be written: all that became of memories and notes between the two.
+    """The rows to write: all that became of memories and notes between the two.
 
     A closed book leaves nothing, and one that is opened again all that it holds.
     """

@@ -28,7 +28,7 @@ Touched = tuple[str, str]
 
 
 class SessionRows(msgspec.Struct, frozen=True):
-    """What of a session can be found."""
+    """The rows of a session."""
 
     seq: int = 0
     """The newest fact that is in it."""
@@ -68,7 +68,7 @@ def _places(messages: Messages, event: MessageRemoved) -> Conversation:
 
 
 def touched(before: SessionRows, after: SessionRows, event: Event) -> frozenset[Touched]:
-    """What may have other rows by this fact: messages, and compartments that come with it or go."""
+    """Messages and compartments whose rows may change by this fact."""
     compartments_touched = frozenset(("compartment", name) for name in _moved(before, after))
     if isinstance(event, SessionClosed):
         return compartments_touched | {("message", name) for name in before.messages.by_id}
@@ -89,7 +89,7 @@ def all_of(session: SessionRows) -> frozenset[Touched]:
 
 
 def changes(address: Address, before: SessionRows, after: SessionRows, names: Iterable[Touched]) -> Changes:
-    """What is to be written: the rows of what these facts have touched, or that they are gone.
+    """The rows to write: those that these facts have touched, or that they are gone.
 
     What has come and gone between the two is gone, too: an index that was killed behind a write has its row, and its
     position does not know of it.
@@ -174,7 +174,7 @@ def message_row(address: Address, messages: Messages, found: IndexedMessage) -> 
 
 
 def _gathered(messages: Iterator[IndexedMessage], *, is_backward: bool) -> str:
-    """What stands on one side of a message, as far as it is read."""
+    """The neighbouring text on one side of a message, as far as it is read."""
     texts: list[str] = []
     words = 0
     for other in messages:

@@ -46,7 +46,7 @@ class Unconfirmed(Unreachable):
 
 
 class _Interrupted(Exception):
-    """What should come directly before a message in the log does not."""
+    """A message in the log does not follow directly on the one that it should follow."""
 
 
 class _Ack(msgspec.Struct):
@@ -161,7 +161,7 @@ class Appender:
             raise Unreachable(f"the log has newest facts that cannot be read ({spoken(found)}); {REMEDY}")
 
     async def _reconnected(self) -> None:
-        """What is decided next shows whether it still holds: nobody may decide anything for hours."""
+        """Wake the appender: the next decision shows whether it is still valid, and may be hours away."""
         self.failure = ""
 
     def _message(self, envelope: Envelope) -> _Message:
@@ -198,7 +198,7 @@ class Appender:
                 decision.fail(failure)
 
     async def _together(self, group: list[_Decision]) -> list[_Decision]:
-        """Append a group as one batch; those that are left, of which each goes out alone.
+        """Forget the failure: the next decision shows whether the log can be written, and may be hours away.
 
         The broker refuses a batch of which one decision is stale, and does not say which. That is read, which costs
         no write, so that the others go out together all the same: each alone would cost as much as the whole group.

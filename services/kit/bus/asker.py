@@ -1,4 +1,4 @@
-"""Who asks: the connection that a request came over, known by its inbox."""
+"""The client of a request: the connection that it came over, known by its inbox."""
 
 from contextvars import ContextVar
 

@@ -1,4 +1,4 @@
-"""Long bodies, kept by the sha256 of their content."""
+"""Long bodies, stored by the sha256 of their content."""
 
 import asyncio
 import hashlib

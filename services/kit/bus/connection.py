@@ -31,7 +31,7 @@ from services.kit.bus.marks import marks
 from services.kit.bus.permission import refused_subject, sentence
 from services.kit.logs import logger
 from services.kit.retry import retrying
-from services.kit.same_log import Difference, Trail, compared
+from services.kit.same_log import Difference, Trail, compare_marks
 from services.kit.within import within
 
 RECONNECT_WAIT = 0.2
@@ -71,7 +71,7 @@ class TooLarge(ValueError):
 
 
 class Lag(NamedTuple):
-    """How far a consumer is behind: messages it was not given yet, and those it has not acknowledged."""
+    """The lag of a consumer: messages it was not given yet, and those it has not acknowledged."""
 
     waiting: int
     in_hand: int
@@ -198,7 +198,7 @@ class Bus:
         now = await layout.log(self.js)
         if now.created != created:
             return Difference(through, 0, now.end)
-        return compared(known, through, now.end, await marks(self.client, (mark.seq for mark in known)))
+        return compare_marks(known, through, now.end, await marks(self.client, (mark.seq for mark in known)))
 
     async def _closed(self) -> None:
         self.lost.set()
@@ -334,7 +334,7 @@ class Bus:
     async def dead_letter(self, room: str, stream: str, message: Msg, reason: str) -> None:
         """Keep a message that cannot be delivered, once and without secrets, with where it came from and why.
 
-        Of one that leaves no room for these headers the beginning is kept; its stream still holds all of it.
+        Of a body that leaves no room for these headers the beginning is copied; its stream still has all of it.
         """
         position = message.metadata.sequence.stream
         headers = {

@@ -1,4 +1,4 @@
-"""What of the log the broker counts and cannot read: a disk has changed some bits of it.
+"""Holes in the log: messages that the broker counts and cannot read, since a disk has changed some bits of them.
 
 A broker that was killed cuts such a block at the first record that it cannot read, and all behind it is lost, with what
 was written and confirmed since the fault. So what cannot be read in the newest block matters more than anywhere else.
@@ -174,7 +174,7 @@ async def _page(bus: Bus, start: int) -> AsyncIterator[int]:
 
 
 def spoken(positions: tuple[int, ...]) -> str:
-    """How many there are, with the first and the last."""
+    """The number of positions, with the first and the last."""
     if len(positions) == 1:
         return f"position {positions[0]:,}"
     return f"{len(positions):,} positions from {positions[0]:,} to {positions[-1]:,}"

@@ -152,7 +152,7 @@ class LogReader:
         return {seq: envelope for seq, envelope in zip(wanted, found, strict=True) if envelope is not None}
 
     async def marks(self, seqs: Iterable[int]) -> dict[int, Mark]:
-        """What distinguishes the records at these positions from others; without those that are not there."""
+        """Marks that distinguish the records at these positions from others; without those that are not there."""
         try:
             return await marks(self._bus.client, seqs)
         except NatsError as error:

@@ -54,7 +54,7 @@ def stored_at(headers: Mapping[str, str]) -> int:
 
 
 def delivered_at(ack: str) -> int:
-    """The same of a delivery that is acknowledged on this subject."""
+    """The marks of a delivery that is acknowledged on this subject."""
     tokens = ack.split(".")
     place = ACK_STORED if len(tokens) == ACK_TOKENS else ACK_STORED_IN_DOMAIN
     return int(tokens[place]) if len(tokens) > place and tokens[place].isdecimal() else 0

@@ -1,4 +1,4 @@
-"""What a user may not do, in a sentence: made of what the broker says when it refuses a message."""
+"""A refusal of the broker as a sentence: which user may not do what."""
 
 _PUBLISHED = ' for publish to "'
 PERSON = "for this command set ANNALS_NATS__PASSWORD to the password of people"
@@ -16,7 +16,7 @@ def refused_subject(violation: str) -> str:
 
 
 def sentence(user: str, subject: str) -> str:
-    """What this user may not do, and who may. `user`: empty for one without a password."""
+    """The refusal in words: what this user may not do, and who may. `user`: empty for one without a password."""
     who = f"the user `{user}`" if user else "who gives no password"
     kind, _, rest = subject.partition(".")
     match kind:

@@ -1,4 +1,4 @@
-"""What the broker stores, made anew: a stream is copied, deleted and filled from its copy, at the same positions.
+"""Rewrites a stream of the broker: it is copied, deleted and filled from its copy, at the same positions.
 
 The copy is whole before the stream is deleted, and stays until the stream is whole again: cut off anywhere, it is known
 from both which part was done. Nothing else writes to the broker meanwhile, which whoever calls this sees to.
@@ -71,7 +71,7 @@ async def bytes_of(bus: Bus, stream: str) -> int:
         return 0
 
 
-async def stored(bus: Bus, stream: str, after: int = 0) -> AsyncGenerator[StoredMessage, None]:
+async def stored_messages(bus: Bus, stream: str, after: int = 0) -> AsyncGenerator[StoredMessage, None]:
     """All that a stream holds behind a position, in order. Close it where you end earlier."""
     end = await end_of(bus, stream)
     while after < end:
@@ -161,7 +161,7 @@ async def copy_log(bus: Bus, rewrite: Rewrite, closing: Closing = tuple) -> int:
         )
     )  # fmt: skip
     writer, changed, end = _Writer(bus), 0, 0
-    async with aclosing(stored(bus, LOG.name)) as log:
+    async with aclosing(stored_messages(bus, LOG.name)) as log:
         async for message in log:
             subject, data = rewrite(message)
             changed += (subject, data) != (message.subject, message.data)
@@ -185,7 +185,7 @@ async def refill(bus: Bus) -> None:
     """Make the log anew from its copy, from where it ends; then give its consumers back how far they were."""
     await bus.make_log()
     writer = _Writer(bus)
-    async with aclosing(stored(bus, COPY, await end_of(bus, LOG.name))) as copy:
+    async with aclosing(stored_messages(bus, COPY, await end_of(bus, LOG.name))) as copy:
         async for message in copy:
             await writer.write(message.seq, message.subject.removeprefix(PREFIX), message.data)
     await writer.finish()
@@ -291,11 +291,11 @@ class RewrittenBodies:
         """Delete bodies. Their pieces are overwritten first: deleting a body only makes them unreachable."""
         store = await self._bus.js.object_store(self._bucket.name)
         subjects = {f"$O.{self._bucket.name}.C.{(await store.get_info(name)).nuid}" for name in names}
-        pieces = [one.seq async for one in stored(self._bus, self._stream) if one.subject in subjects]
+        pieces = [one.seq async for one in stored_messages(self._bus, self._stream) if one.subject in subjects]
         await remove(self._bus, self._stream, pieces)
         for name in names:
             await store.delete(name)
 
     async def pieces_with(self, is_found: Callable[[StoredMessage], bool]) -> Sequence[int]:
         """Positions of pieces that no body has any more, or of what is known of bodies, in which something is found."""
-        return [one.seq async for one in stored(self._bus, self._stream) if is_found(one)]
+        return [one.seq async for one in stored_messages(self._bus, self._stream) if is_found(one)]

@@ -1,4 +1,4 @@
-"""How a question goes down the chain: tries, one repair, the next model, within a deadline and a budget."""
+"""Asks a chain of models: tries, one repair, the next model, within a deadline and a budget."""
 
 import asyncio
 import random
@@ -41,7 +41,7 @@ PASSING = frozenset({"transient", "timeout"})
 
 
 class _Result(msgspec.Struct, Generic[T], frozen=True):
-    """What came of one call."""
+    """The result of one call."""
 
     outcome: Outcome
     detail: str = ""

@@ -14,13 +14,13 @@ from services.kit.logs import logger
 from services.kit.model.chain import ModelEndpoint, Tariff
 
 MAX_DETAIL = 500
-"""Characters that are kept of what was wrong."""
+"""Characters of an error that are recorded."""
 CACHED = 256
 """Names of models whose prices are remembered."""
 
 
 class Completion(msgspec.Struct, frozen=True):
-    """What a model answered. Counts are those of the provider; 0 where it reports none."""
+    """A model's answer. Counts are those of the provider; 0 where it reports none."""
 
     text: str
     tokens_in: int = 0
@@ -53,7 +53,7 @@ class ModelFailure(msgspec.Struct, frozen=True):
 
 
 class Client(Protocol):
-    """Who can ask the models of one kind of provider."""
+    """A client for the models of one kind of provider."""
 
     async def ask(
         self, endpoint: ModelEndpoint, system: str, prompt: str, *, output: int, seconds: float

@@ -16,7 +16,7 @@ VENDORS = {
     "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
     "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
 }
-"""Where the vendors themselves are, and the variables in which their keys are usually kept."""
+"""The vendors' own addresses, and the usual variables of their keys."""
 MARGIN = 1.25
 """How far a count by the provider may exceed our estimate."""
 SHARE = 4
@@ -28,7 +28,7 @@ HARNESS = "harness"
 
 
 class Tariff(Protocol):
-    """What calls to a model cost."""
+    """The tariff of a model: the price of its calls."""
 
     def usd(self, tokens_in: int, tokens_out: int, cached: int) -> float:
         """US dollars. `cached`: how many of the tokens that went in the provider's cache knew."""

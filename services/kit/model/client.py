@@ -39,7 +39,7 @@ class ProviderKind(Protocol):
 
 
 class ModelConnection(Protocol):
-    """What must be closed."""
+    """A connection that must be closed."""
 
     async def close(self) -> None: ...
 
@@ -49,7 +49,7 @@ def client(temperature: float) -> "Providers":
 
 
 class Providers:
-    """Asks models, each over a connection of its own, which is kept."""
+    """Asks models, each over a lasting connection of its own."""
 
     def __init__(self, temperature: float) -> None:
         self._temperature = temperature

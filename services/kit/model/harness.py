@@ -56,7 +56,7 @@ class HarnessQuestions:
         """Project -> until when a harness of it may be busy with a question, by the clock of the loop."""
 
     def client(self, address: Address) -> "HarnessClient":
-        """Who asks for this session."""
+        """The client for this session."""
         return HarnessClient(self, address)
 
     def patience(self, project: str, asked: float) -> float:
@@ -151,7 +151,7 @@ class HarnessClient:
             await waiter.wait(until)
 
     async def _read(self, follow: "_Follow") -> AsyncGenerator[Event, None]:
-        """What became of the question since it was last looked at."""
+        """Read the facts of the question since the last look."""
         facts = self._address.log("question.*")
         async with aclosing(self._questions.reader.after(follow.seq, facts)) as records:
             async for record in records:
@@ -232,7 +232,7 @@ async def _result(found: Event, endpoint: ModelEndpoint, *, is_paid: bool) -> Co
 
 
 async def _usd(found: QuestionAnswered, endpoint: ModelEndpoint) -> float:
-    """What the harness reports; where it reports tokens alone, what these cost as far as a price is known."""
+    """The cost that the harness reports; where it reports tokens alone, their price as far as one is known."""
     if found.usd or not (found.tokens_in or found.tokens_out):
         return found.usd
     tariff = endpoint.price or await asyncio.to_thread(price_of, found.model or endpoint.name)

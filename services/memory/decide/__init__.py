@@ -1,1 +1,1 @@
-"""What the desk decides about a project's memory: each command becomes facts of the book, or a sentence why not."""
+"""The desk's decisions about a project's memory: each command becomes facts of the book, or a refusal."""

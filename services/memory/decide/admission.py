@@ -1,6 +1,6 @@
-"""What becomes of a candidate: the gate, the policy, its twins in the book, and then a place in it.
+"""The admission of a candidate: the gate, the policy, its twins in the book, and then a place in it.
 
-A judgement stands before the facts that it leads to. So what is cut short behind it is known to be unfinished, and
+A judgement precedes the facts that it leads to. So what is cut short behind it is known to be unfinished, and
 deciding again yields the rest: the book is as it was but for the judgement.
 """
 
@@ -168,11 +168,11 @@ def _entered(book: Book, candidate: Candidate, context: BookContext, action: str
     """A memory that is new: it holds, or it waits. Of two about the same thing the better one holds."""
     name = memory_id(book.memories, candidate.place.memory_class, candidate.text)
     if not _may_hold(candidate, None, action):
-        return candidate.judged("held", name, _noted(candidate)), proposed(candidate, name)
+        return candidate.judged("held", name, _noted(candidate)), proposal_of(candidate, name)
     rival = rival_of(book, candidate, name)
     if rival is not None and rival.id not in candidate.supersedes and not _is_better(candidate, rival):
         return _absorbed(candidate, rival, context, action, ("identity",))
-    return candidate.judged("accepted", name, _noted(candidate)), written(book, candidate, name, context)
+    return candidate.judged("accepted", name, _noted(candidate)), memory_of(book, candidate, name, context)
 
 
 def _waiting(book: Book, candidate: Candidate, twin: Memory, context: BookContext, action: str) -> Events:
@@ -182,7 +182,7 @@ def _waiting(book: Book, candidate: Candidate, twin: Memory, context: BookContex
     rival = rival_of(book, candidate, twin.id)
     if rival is not None and rival.id not in candidate.supersedes and not _is_better(candidate, rival):
         return _absorbed(candidate, rival, context, action, ("identity",))
-    return candidate.judged("accepted", twin.id), written(book, candidate, twin.id, context)
+    return candidate.judged("accepted", twin.id), memory_of(book, candidate, twin.id, context)
 
 
 def _may_hold(candidate: Candidate, twin: Memory | None, action: str) -> bool:
@@ -249,7 +249,7 @@ def _sighting(candidate: Candidate, twin: Memory, effect: str = "") -> MemoryRei
     )
 
 
-def proposed(candidate: Candidate, name: str) -> MemoryProposed:
+def proposal_of(candidate: Candidate, name: str) -> MemoryProposed:
     """The candidate as a proposal."""
     return MemoryProposed(
         memory=name,
@@ -267,7 +267,7 @@ def proposed(candidate: Candidate, name: str) -> MemoryProposed:
     )
 
 
-def written(book: Book, candidate: Candidate, name: str, context: BookContext) -> MemoryWritten:
+def memory_of(book: Book, candidate: Candidate, name: str, context: BookContext) -> MemoryWritten:
     """The candidate as a memory that holds, in the place of what it corrects and of what is about the same."""
     days = candidate.place.expires_after_days
     rival = rival_of(book, candidate, name)

@@ -1,4 +1,4 @@
-"""A project that had another name before: the facts of its book under that one, as they are told again under this one.
+"""A project's earlier name: the facts of its book under that name, recorded again under this one.
 
 What the book knows already stays as it is there: the same words have the same id in every project, and what became of
 them here is what people here have decided.
@@ -40,7 +40,7 @@ from services.memory.policy import DEFAULTS
 from services.memory.state import ADOPTED
 
 
-def adopted(event: Event, own: Book) -> Event | None:
+def adopted_fact(event: Event, own: Book) -> Event | None:
     """A fact of the former book as one of the book `own`; none where it says nothing there."""
     match event:
         case MemoryWritten(memory=name) | MemoryProposed(memory=name) if name in own.memories:
@@ -82,7 +82,7 @@ def adopted(event: Event, own: Book) -> Event | None:
 
 
 def given_back(book: Book, decisions: Iterable[tuple[Envelope, Sequence[Event]]], former: str) -> tuple[Event, ...]:
-    """What takes out of a book what came from that of a former name, and from nobody else.
+    """Facts that take out of a book what came from that of a former name, and from nobody else.
 
     `decisions` are those of the book that took it in. What people of this project have stated, too, stays.
     """

@@ -1,4 +1,4 @@
-"""What a message asks to be remembered, and what else it shows, as candidates.
+"""Candidates in a message: what it asks to be remembered, and what else it shows.
 
 What only looks like a request is one, too, that is rejected with its reason.
 """
@@ -12,7 +12,7 @@ from services.memory.candidates import JudgedCandidate
 from services.memory.decide.candidate import Candidate
 from services.memory.decide.naming import candidate_id
 from services.memory.gate.verdict import Verdict
-from services.memory.requests.find import Ignored, MemoryRequest, place_of, requests
+from services.memory.requests.find import IgnoredRequest, MemoryRequest, place_of, requests
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -26,14 +26,14 @@ class Origin(msgspec.Struct, frozen=True):
     family: tuple[str, ...] = ()
     """Sessions of which its own is a copy."""
     held_in: str = ""
-    """The session that the message stands in, where that is another one."""
+    """The message's session, where that is another one."""
 
     def holder(self, kind: str) -> str:
         """What its candidates are known by, with their words."""
         return f"{kind}/{self.held_in or self.session}/{self.message}"
 
 
-def asked(text: str, origin: Origin) -> tuple[Candidate, ...]:
+def candidates_in_message(text: str, origin: Origin) -> tuple[Candidate, ...]:
     """The candidates of a message. The same message gives the same ones."""
     return tuple(_candidate(one, origin) for one in requests(text))
 
@@ -44,7 +44,7 @@ _RULES = {"person": "sentence", "command": "command", "decision": "decision"}
 
 
 def candidate_of(found: JudgedCandidate, origin: Origin) -> Candidate:
-    """What a session shows without anybody asking for it: one candidate of a session, however often it shows it.
+    """A candidate that a session shows without a request: one for a session, however often it shows it.
 
     A rule that a person typed holds at once, as their own words do; all else was read off, and has to be seen again.
     """
@@ -65,7 +65,7 @@ def candidate_of(found: JudgedCandidate, origin: Origin) -> Candidate:
     )
 
 
-def _candidate(found: MemoryRequest | Ignored, origin: Origin) -> Candidate:
+def _candidate(found: MemoryRequest | IgnoredRequest, origin: Origin) -> Candidate:
     if isinstance(found, MemoryRequest):
         kind, text, place, verdict, mark = "message", found.text, found.place, None, found.mark
     else:

@@ -34,7 +34,7 @@ class Candidate(msgspec.Struct, frozen=True):
     is_held: bool = False
     """Whether it waits for a person, whatever the policy says."""
     verdict: Verdict | None = None
-    """What the gate has said of it, where more than its words was judged."""
+    """The gate's verdict, where more than its words was judged."""
     supersedes: tuple[str, ...] = ()
     """Memories that it corrects."""
     codes: tuple[str, ...] = ()

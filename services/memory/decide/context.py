@@ -1,4 +1,4 @@
-"""What a decision about a project's memory needs to know in addition to the book."""
+"""The context of a decision about a project's memory: what it needs to know in addition to the book."""
 
 from datetime import datetime
 
@@ -27,7 +27,7 @@ class FirstHead(msgspec.Struct, frozen=True):
 
 
 class BookContext(msgspec.Struct, frozen=True):
-    """Who sends a command, when, and from which session."""
+    """The context of a command: its sender, its time, and its session."""
 
     actor: Actor
     trust: str

@@ -8,7 +8,7 @@ from services.domain.command import PEOPLE, AddressKind, command
 from services.domain.decision import Decision
 from services.memory.book import Book
 from services.memory.classes import Placement, placed
-from services.memory.decide.admission import written
+from services.memory.decide.admission import memory_of
 from services.memory.decide.candidate import Candidate
 from services.memory.decide.changing import check_twin
 from services.memory.decide.context import BookContext, Refusal, checked_reason
@@ -39,7 +39,7 @@ def decide_proposal(book: Book, command: MemoryDecide, context: BookContext) -> 
         return Decision(ok=True, text=f"{memory.id} is rejected.", events=(event,))
     if memory.change is not None:
         return _changed(book, memory)
-    event_written = written(book, _candidate(memory), memory.id, context)
+    event_written = memory_of(book, _candidate(memory), memory.id, context)
     return Decision(ok=True, text=f"{memory.id} is remembered.", events=(event_written,))
 
 

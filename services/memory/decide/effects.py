@@ -1,4 +1,4 @@
-"""What a decision means for what else is remembered: what it speaks against, and what finds no room any more.
+"""The effects of a decision on other memories: what it contradicts, and what finds no room any more.
 
 Nothing is hidden in silence: whoever writes or pins a memory is answered with what that hides.
 """
@@ -64,7 +64,7 @@ def _opposed(book: Book, memory: Memory, events: Sequence[Event], context: BookC
 
 
 def _how(memory: Memory, other: Memory, context: BookContext) -> str:
-    """How one of the two is taken out, by whoever may."""
+    """A sentence about how one of the two is removed, by whoever may."""
     if context.trust == "person":
         return f"`annals memory archive {other.id}`."
     if other.trust == "person" or other.is_pinned:
@@ -73,7 +73,7 @@ def _how(memory: Memory, other: Memory, context: BookContext) -> str:
 
 
 def _hidden(before: Book, after: Book, memory: Memory, context: BookContext) -> Iterable[str]:
-    """What new sessions no longer get from now on."""
+    """Memories that new sessions no longer get from now on."""
     was, choice = _choice(before, context), _choice(after, context)
     reasons = dict(choice.omitted)
     if reasons.get(memory.id) in NO_ROOM:

@@ -1,4 +1,4 @@
-"""What time has done to a book, written down: so that no fold needs a clock, and every replay gives the same."""
+"""Records what time has done to a book, so that no fold needs a clock, and every replay gives the same."""
 
 from __future__ import annotations
 

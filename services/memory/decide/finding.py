@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from services.domain.finding import Unnamed, find
+from services.domain.finding import NotNamed, find
 from services.memory.book import Book
 from services.memory.decide.context import Refusal
 from services.memory.entry import Memory, Note
@@ -49,5 +49,5 @@ def why_not(memory: Memory) -> str:
 def _found(known: Mapping[str, T], name: str, one: str, many: str) -> T:
     try:
         return find(known, name, one, many)
-    except Unnamed as error:
+    except NotNamed as error:
         raise Refusal(str(error)) from error

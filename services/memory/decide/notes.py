@@ -35,7 +35,7 @@ SWEEPER = ("dreamer",)
 
 
 class GivenCondition(NamedTuple):
-    """What a note waits for: in words, and as an event has it where something can look at it."""
+    """The condition of a note: in words, and in the form of an event where it can be checked."""
 
     words: str
     waits_for: str
@@ -116,7 +116,7 @@ def dismiss_note(book: Book, command: NoteDismiss, context: BookContext) -> Deci
 
 @command(NoteReady, on=Book, sent_by=SWEEPER, writes=(NoteReadied,))
 def ready_note(book: Book, command: NoteReady, _: BookContext) -> Decision:
-    """What a note waits for has come. Of a condition that it has no more, nothing is recorded."""
+    """Record that the condition of a note is met. Of a condition that it has no more, nothing is recorded."""
     note = find_note(book, command.id)
     if nothing := _why_not(note, command.since):
         return Decision(ok=True, text=nothing)
@@ -126,7 +126,7 @@ def ready_note(book: Book, command: NoteReady, _: BookContext) -> Decision:
 
 @command(NotePark, on=Book, sent_by=SWEEPER, writes=(NoteParked,))
 def park_note(book: Book, command: NotePark, _: BookContext) -> Decision:
-    """What a note waits for cannot be looked at; to have found that again is no fact."""
+    """Record that the condition of a note cannot be checked; to have found that again is no fact."""
     note = find_note(book, command.id)
     if nothing := _why_not(note, command.since):
         return Decision(ok=True, text=nothing)

@@ -1,4 +1,4 @@
-"""Who may change what of a project's memory."""
+"""Permissions for changes of a project's memory."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from services.memory.policy import DEFAULTS, FIXED, action_for
 
 
 def action_of(book: Book, trust: str) -> str:
-    """What is done in this project with a candidate that has passed the gate."""
+    """The project's action for a candidate that has passed the gate."""
     return action_for(book.policy, trust)
 
 

@@ -1,7 +1,7 @@
 """All that came of one source is taken back, whatever it has become; and that is undone.
 
-What came of a source is every memory with words of it. Where words of others are in it as well, the two cannot be told
-apart: it is taken back as a whole, and the answer names it.
+What came of a source is every memory with words of it. Where words of others are in it as well, the two cannot be
+separated: the memory is taken back as a whole, and the answer names it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from schemas.events import MemoryQuarantined, MemoryReleased
 from services.domain.command import PEOPLE, AddressKind, command
 from services.domain.decision import Decision
 from services.domain.finding import echo
+from services.domain.often import quantity
 from services.memory.book import Book
 from services.memory.decide.context import BookContext, Refusal, checked_reason
 from services.memory.entry import Memory, Source
@@ -86,7 +87,7 @@ def _released(book: Book, command: MemoryQuarantine) -> Decision:
     names = [name for name in known.memories if name not in still]
     restored = [name for name in known.restored if book.memories[name].status == "active"]
     event = MemoryReleased(kind=command.kind, value=command.value, memories=names, restored=restored)
-    text = f"What came of the {command.kind} {echo(command.value)} is as it was: {_count(len(names))}."
+    text = f"What came of the {command.kind} {echo(command.value)} is as it was: {_memories(len(names))}."
     if others := [name for name in known.memories if name in still]:
         text += f" {_named(others)} stay{_s(others)} taken back for another source."
     return Decision(ok=True, text=text, events=(event,))
@@ -116,11 +117,11 @@ def _is_freed(book: Book, memory: Memory, names: set[str]) -> bool:
 
 
 def _answer(command: MemoryQuarantine, count: int) -> str:
-    return f"All that came of the {command.kind} {echo(command.value)} is taken back: {_count(count)}."
+    return f"All that came of the {command.kind} {echo(command.value)} is taken back: {_memories(count)}."
 
 
-def _count(count: int) -> str:
-    return "1 memory" if count == 1 else f"{count} memories"
+def _memories(count: int) -> str:
+    return quantity(count, "memory", "memories")
 
 
 def _named(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What searches have shown to agents, as the book notes it."""
+"""Records in the book what searches have shown to agents."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a harness's own summary asks for: new candidates, and commands about the memories that its writer was shown."""
+"""Requests in a harness's own summary: candidates, and commands about the memories that its writer was shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from services.memory.decide.candidate import Candidate
 from services.memory.decide.context import BookContext
 from services.memory.decide.naming import candidate_id
 from services.memory.gate.candidate import judge_candidate
-from services.memory.summaries.commands import ListedMemories, RefusedCommand, Reinforced, check_commands
+from services.memory.summaries.commands import ListedMemories, RefusedCommand, Reinforcement, check_commands
 from services.memory.summaries.grammar import CandidateLine as New
 from services.memory.summaries.grammar import Line, MalformedLine, MemoryBlock, Reinforce, Replace
 
@@ -36,14 +36,14 @@ def decide_line(
         candidate = _candidate(line, origin, judged.text, line.place)
         return admit(book, replace(candidate, verdict=judged.verdict), context)
     (found,) = check_commands(replace(block, lines=(line,)), snapshot, book.memories)
-    if not isinstance(found, RefusedCommand | Reinforced):
+    if not isinstance(found, RefusedCommand | Reinforcement):
         candidate = _candidate(line, origin, found.text, found.place)
         return admit(book, replace(candidate, supersedes=(found.memory,), codes=found.codes), context)
     return judged_once(book, line_id(line, origin), context, lambda: _commanded(book, line, found, origin, context))
 
 
 def _commanded(
-    book: Book, line: Line, outcome: RefusedCommand | Reinforced, origin: Origin, context: BookContext
+    book: Book, line: Line, outcome: RefusedCommand | Reinforcement, origin: Origin, context: BookContext
 ) -> Events:
     candidate = _candidate(line, origin, _words(line), Placement("", "project"))
     if isinstance(outcome, RefusedCommand):

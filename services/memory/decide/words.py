@@ -1,4 +1,4 @@
-"""What the gate says of words, by whose they are."""
+"""The gate's verdict on words, by their author."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Judged(msgspec.Struct, frozen=True):
     text: str
     verdict: Verdict
     had_trigger: bool = False
-    """Whether it said of itself that it is to be remembered."""
+    """Whether the text itself asks to be remembered."""
 
 
 def judge_candidate(body: str, memory_class: MemoryClass) -> Judged:

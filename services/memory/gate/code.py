@@ -1,4 +1,4 @@
-"""What is code or output rather than a sentence: errors, lists of paths, and signatures."""
+"""Recognises code or output instead of a sentence: errors, lists of paths, and signatures."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What tells of one thing as it happens to be: that it fails, looks wrong or lacks something, and what was found."""
+"""Signs of the state of one thing: that it fails, looks wrong or lacks something, and what was found."""
 
 import re
 
@@ -7,7 +7,7 @@ _MAIN = re.compile(
     r"[,;]?\s(?:because|since|so that|otherwise|whenever|until|unless|if|when|where|before|after|that|which"
     r"|who)\b",
 )
-"""Behind these stands why or when, which may tell of a fault."""
+"""A reason or a time follows these, which may name a fault."""
 _BREAKS = re.compile(
     rf"(?:{_ONE} )?(?!every |each |a |an |if |when ).{{1,60}}?\b(?:breaks?|crash(?:es)?|hangs?|freezes?|flickers?"
     r"|stutters?|jumps?|overlaps?|leaks?|lags?|blinks?|disappears?|vanish(?:es)?|complains?|misbehaves?|spins?|panics?"
@@ -54,7 +54,7 @@ _MAKES = re.compile(
 
 
 def is_fault(text: str, *, is_typed: bool = False) -> bool:
-    """Whether it tells that one thing fails, lacks something, or is better or worse than it was.
+    """Whether it states that one thing fails, lacks something, or is better or worse than it was.
 
     `is_typed`: it begins in lower case, as a person types in a conversation, and may leave the article out.
     """

@@ -1,4 +1,4 @@
-"""Whether a text is of the class that it is said to be: a wish that lasts, or a decision that says how things are."""
+"""Whether a text is of the class that it was given: a lasting preference, or a decision about how things are."""
 
 import re
 
@@ -36,7 +36,7 @@ def is_bad_feedback(text: str) -> bool:
 
 
 def is_bad_decision(text: str) -> bool:
-    """Whether it tells what was done, or is neither a rule for what comes nor about how things are built."""
+    """Whether it reports what was done, or is neither a rule for what comes nor about how things are built."""
     if IMPERATIVE.found(text):
         return _is_status(text)
     if _CONSTANT.search(text) or _ARCHITECTURE.found(text):

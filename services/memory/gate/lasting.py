@@ -100,7 +100,7 @@ _GUESSED = Words(
     r"|works?)"
     r"|instead of (?:one|two|three|four|five|\d+)"
 )
-"""What must be the reason, or is too little: that tells of a fault."""
+"""Reasons of which nothing else may be left: what remains describes a fault."""
 _PAST = Words(
     r"was|were|did|didn't|had|got|changed|refactored|rewrote|found|noticed|reported|failed|failing|fails|broke|broken"
     r"|crash(?:ed|es)?|exploded|likely|probably|might|could|seems?|appears?|means|bet|fix|fixes|bug|bugs|patch"
@@ -111,7 +111,7 @@ _PAST = Words(
 
 
 def passing_reasons(text: str, *, is_reported: bool = False) -> tuple[str, ...]:
-    """Why a sentence does not last, each reason once; `is_reported`: an agent wrote it, who tells what it did."""
+    """Why a sentence does not last, each reason once; `is_reported`: an agent wrote it, who reports what it did."""
     if is_firm(text) and not _HERE.search(text):
         return (FRAGMENT,) if _is_fragment(text) else ()
     reasons = [

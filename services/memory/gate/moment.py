@@ -1,6 +1,6 @@
-"""What only belongs to the moment at which it was said: talk, and what somebody did, sees or is about to do.
+"""Sentences that only belong to their moment: talk, and what somebody did, sees or is about to do.
 
-What lasts is a rule, or tells in the present how things are. What belongs to a moment gives itself away by who speaks
+A lasting sentence is a rule, or describes in the present how things are. Others give themselves away by who speaks
 (`I`, `let me`), by when (`yesterday`, `so far`), by a past without a decision, or by what it points at (`the draft`).
 """
 
@@ -25,7 +25,7 @@ _TALK = re.compile(
     r"|attached|i['\u2019]?m\b|gut|danke|alles klar|merci|d['\u2019]accord|gracias|vale|obrigad[oa]|grazie|va bene)"
     r"(?=[\s,.!:;\u2014\u2013-]|$)",
 )
-"""How a sentence begins that is said to somebody."""
+"""How a sentence begins that addresses somebody."""
 _ADDRESSED = re.compile(
     r"(?:and |also |then |now )*(?:can|could|would|will|do|did|have|are|may|might|shall) (?:you|we|i)\b"
     r"|\b(?:if you (?:want|like|prefer|agree|need|have)|do you (?:want|think|mind)|(?:you|we) (?:can|could"
@@ -88,12 +88,12 @@ _WHEN = Words(
     r"|oggi|domani",
     "вчера|сегодня|завтра|только что|昨天|今天|明天|刚才|刚刚|昨日|今日|明日|さっき|어제|오늘|내일|방금",
 )
-"""Times that are told from the moment of speaking."""
+"""Times relative to the moment of speaking."""
 _FINITE = (
     r"(?:is|are|must|should|shall|may|can|cannot|needs?|requires?|uses?|lives?|goes|belongs?|has|have|takes?|happens?"
     r"|works?|stays?|comes?|means?)"
 )
-"""Verbs of sentences that tell how things are."""
+"""Verbs of sentences that describe how things are."""
 _DID = re.compile(
     rf"(?:\w+ly )?(?!need\b|based\b|given\b)[a-z]{{3,}}ed\b(?! (?:\w+ ){{1,4}}?{_FINITE}\b)"
     r"|(?:made|ran|did|got|found|wrote|built|put|took|gave|began|went|left|sent|kept|cut|rebuilt|rewrote|undid) "
@@ -109,7 +109,7 @@ _WENT = re.compile(
     r"(?= (?:the|a|an|it|them|to|from|with|into|onto|out|up|down|off|back|over|once|twice|early|late|\d+)\b"
     r"|[.,;!]|$)",
 )
-"""A verb of the past: what is only the state of a thing stands behind `is`."""
+"""A verb of the past: what is only the state of a thing follows `is`."""
 _STATE = re.compile(rf"\b(?:{_FINITE}|be|being|been|gets?|get|not|do|does)\b")
 _STANDS = re.compile(
     r"(?!if\b|when|unless\b|while\b|once\b)(?:the|this|that|it|my|your|our|all|not all|\w+) .{0,50}?\b(?:is"
@@ -176,7 +176,7 @@ _REASON = re.compile(
     r"[,;]?\s(?:because|since|so that|otherwise|after|when|whenever|once|until|before|where|unless|if|that"
     r"|which|who)\b",
 )
-"""Behind these stands why or when: that may have been in the past."""
+"""A reason or a time follows these: that may have been in the past."""
 _CHOSE = Words(
     r"decided|chose|chosen|agreed|settled on|adopted|switched (?:from|to)|standardi[sz]ed|deprecated|in favou?r of"
     r"|by design|on purpose|replaced (?:by|with)|superseded|introduced in|removed in|entschieden|décidé"
@@ -246,11 +246,11 @@ _FIRM = Words(
     r"|immer(?! noch)|niemals|muss|toujours(?! (?:pas|le même|la même|en)\b)|jamais|siempre|nunca|sempre|mai",
     r"don\u2019t|必須|必须|不要|总是|總是|始终|永远|禁止|всегда|никогда|нельзя|должн|必ず|常に|항상|절대|반드시",
 )
-"""What is said with one of these holds, whatever else is said."""
+"""A sentence with one of these lasts, whatever else is in it."""
 
 
 def is_of_the_moment(text: str) -> bool:
-    """Whether it says nothing that holds when the moment is over. What is said to hold always does."""
+    """Whether nothing of it holds when the moment is over. A sentence that claims to last always does."""
     is_typed = text[:1].islower()
     text = text.lower()
     if talk := _TALK.match(text):
@@ -292,7 +292,7 @@ def _is_of_now(text: str) -> bool:
 
 
 def _main(text: str) -> str:
-    """What stands before the reason, or the time, of it."""
+    """The part before its reason, or its time."""
     return _REASON.split(text, maxsplit=1)[0]
 
 
@@ -311,14 +311,14 @@ _FAULTY = re.compile(
 
 
 def _is_passing(text: str, *, is_typed: bool) -> bool:
-    """Whether it asks for one thing, tells how one thing is, or reports. What is said to hold always does none."""
+    """Whether it asks for one thing, describes one thing, or reports. A sentence that claims to last does not."""
     if _FIRM.found(text):
         return False
     return is_for_once(text) or is_fault(text, is_typed=is_typed) or is_report(text) or is_said_now(text)
 
 
 def _is_told(text: str) -> bool:
-    """Whether it tells what was done, and neither what was decided nor only the reason of something."""
+    """Whether it reports what was done, and neither what was decided nor only the reason of something."""
     if _CHOSE.found(text):
         return False
     main = _main(text)

@@ -1,4 +1,4 @@
-"""What is asked, suggested or announced for once: an order of this piece of work, a question, and a wish for one thing.
+"""Requests, suggestions and announcements for once: an order of this piece of work, a question, a wish for one thing.
 
 An order that holds names no single thing, or says when, or with what, it is to be done: `write tests before the code`
 against `write a test for the empty list`.
@@ -38,7 +38,7 @@ _CONDITION = re.compile(
 _AT_THE_END = re.compile(
     r"\b(?:too|either|anyway|though|please|like (?:this|that)|that way|right away)\W*$",
 )
-"""Words at the end of what is said in a conversation."""
+"""Words at the end of a sentence in a conversation."""
 _ASKS = re.compile(
     r"(?:and |but |so |ok |ok, )?(?:how (?:do|does|did|is|are|can|could|would|about|come|many|much|to)\b"
     r"|why\b|what(?:['\u2019]s| (?:is|are|was|does|do|did|about|happens|if|next|would))\b"
@@ -67,7 +67,7 @@ _WANTS_ONE = re.compile(
     r"|two)"
     r"|(?:the )?user is (?:\w+ing|right|wrong|happy|unhappy|satisfied|correct|fine|ok|not|now|still|done|back|away)\b",
 )
-"""A wish for one thing, or what a person happens to want."""
+"""A request for one thing, or what a person happens to want."""
 _OUGHT = re.compile(
     r"(?:and |but |so )?(?:the|this|that) .{1,60}?\bshould (?:also |rather |really |just |now |still )?(?:be (?:a bit"
     r"|a little|at|above|below|behind|on (?:the|top)|in the|to the|under|next|there|here|gone|visible|hidden|centered"

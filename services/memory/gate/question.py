@@ -1,4 +1,4 @@
-"""What is still to be decided."""
+"""Recognises what is still to be decided."""
 
 import re
 
@@ -8,7 +8,7 @@ _LASTING = re.compile(
     r"|immer|niemals|siempre|nunca|toujours|jamais",
 )
 _LASTING_WITHOUT_MARK = re.compile(r"\b(?:use|should(?! we\b))\b|使用")
-"""What lasts only where no question mark stands at its end: `should we use this?` does not."""
+"""Words that last only without a question mark at the end: `should we use this?` does not."""
 _OPENING = re.compile(
     r"(?:question:|open question|unresolved|pending question|todo: decide|tbd\b|todo\b|待確認|待确认|未決|未决"
     r"|待決定|待决定"

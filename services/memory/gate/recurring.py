@@ -1,4 +1,4 @@
-"""What recurs, and what holds as long as something else does: on Tuesdays, every night, until the audit is over.
+"""Recurring and conditional statements: on Tuesdays, every night, until the audit is over.
 
 Both use words that mostly describe a moment, and are true for more than one.
 """

@@ -1,4 +1,4 @@
-"""What belongs to a report of the work: its headings, what a program printed, what was counted, and what was found."""
+"""Signs of a report of the work: its headings, a program's output, counts, and findings."""
 
 import re
 
@@ -23,7 +23,7 @@ _PRINTED_NUMBER = re.compile(
     r"|\b\d+ (?:\w+ )?(?:vulnerabilit|warning|error|failure|insertion|deletion)\w{0,5}\b"
 )
 _PRINTED_WORDS = ("permission denied", "command not found", "succeeded", "successfully")
-"""... and what else tells that one did."""
+"""... and other signs that one did."""
 _VERBLESS = re.compile(
     r"(?:no|zero|one|two|three|\d+|only|just) (?:\w+ ){0,3}?(?:errors?|warnings?|failures?|problems?|issues?"
     r"|complaints?"

@@ -1,4 +1,4 @@
-"""What a text tells of this moment: how far the work is, what was committed, deployed or run, and what still fails."""
+"""Signs of the present state: how far the work is, what was committed, deployed or run, and what still fails."""
 
 import re
 
@@ -16,7 +16,7 @@ _FILES = Words(r"\d+ files?", r"\d+\s?(?:个|個)?文件")
 _HANDLED = Words("synced|uploaded|downloaded|completed|generated|created|modified|processed", "同步|完成")
 _LIMIT = Words("limit(?:s|ed)?|max(?:imum)?|min(?:imum)?|supports?|allowed|per (?:batch|request|upload)")
 _ANY = re.compile(r"(?:an?|any) (?:\w+ ){1,3}?(?:is|are)\b", re.IGNORECASE)
-"""What is said of any of a kind: `a flaky test is fixed or deleted`."""
+"""Statements about any of a kind: `a flaky test is fixed or deleted`."""
 _COMPLETED = Words(
     r"completed|done|finished|implemented|added|updated|(?<!\ba )(?<!\bthe )fixed|reviewed|passed|modified"
 )
@@ -35,7 +35,7 @@ _NOW = Words(
 
 
 def is_progress(text: str) -> bool:
-    """Whether it tells how far the work is. What is to be done always, or must be, is no progress."""
+    """Whether it reports how far the work is. What is to be done always, or must be, is no progress."""
     if _PASSED.found(text) or _NOW.found(text):
         return True
     if _FILES.found(text) and _HANDLED.found(text) and not _LIMIT.found(text):
@@ -57,7 +57,7 @@ _RUN = Words(r"compatibility run #?\d+")
 
 
 def is_commit_or_ci(text: str) -> bool:
-    """Whether it is a commit's subject, names a commit, or tells what a pipeline said."""
+    """Whether it is a commit's subject, names a commit, or reports the result of a pipeline."""
     if _COMMIT.match(text) or _RUN.found(text):
         return True
     if any(_is_commit(found[0]) for found in _HEX.finditer(text)):
@@ -76,7 +76,7 @@ _RUN_TESTS = Words("run npm (?:run )?test")
 
 
 def is_temporary(text: str) -> bool:
-    """Whether it tells what goes on at the moment."""
+    """Whether it reports what goes on at the moment."""
     if _TEMPORARY.match(text) or _RUNNING.found(text):
         return True
     return bool(_RUN_TESTS.found(text)) and not DURABLE.found(text)
@@ -100,7 +100,7 @@ _BUG = Words(
 
 
 def is_bug_state(text: str) -> bool:
-    """Whether it tells of a fault that is being worked at."""
+    """Whether it reports a fault that is being worked at."""
     return _BUG.found(text)
 
 

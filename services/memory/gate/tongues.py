@@ -1,4 +1,4 @@
-"""What only belongs to its moment, in other languages than English: who speaks, when it is, and what was just done."""
+"""Sentences that only belong to their moment, in other languages than English: who speaks, when, and what was done."""
 
 import re
 

@@ -1,7 +1,7 @@
-"""What the gate says of a text: the reasons against it, all of them, in one order.
+"""The gate's verdict on a text: the reasons against it, all of them, in one order.
 
 What a person asked for in so many words is only refused where it is empty or would steer an agent. Everything else is
-also refused where it tells what happens now rather than what holds.
+also refused where it describes what happens now rather than what holds.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from services.memory.classes import MemoryClass
 from services.memory.gate import code, kinds, moment, question, status
 
 GATE_VERSION = "4"
-"""It stands beside each judgement in the log: another version may judge otherwise."""
+"""Recorded in the log with each judgement: another version may judge otherwise."""
 LOOKED_AT = 2_000
 """Characters of a text that are judged; nothing nearly as long is remembered."""
 

@@ -11,7 +11,7 @@ class Words:
         self._other = re.compile(other) if other else None
 
     def found(self, text: str) -> bool:
-        """Whether one of them stands in it."""
+        """Whether one of them occurs in it."""
         lower = text.lower()
         if self._latin and self._latin.search(lower):
             return True
@@ -24,7 +24,7 @@ DURABLE = Words(
     r"don\u2019t|必須|必须|應該|应该|不要|保持|总是|總是|始终|永远|每次|禁止|müssen|всегда|никогда|должн|нельзя|必ず|常に"
     r"|항상|절대|반드시",
 )
-"""What is said with one of these is meant to last."""
+"""Words of sentences that are meant to last."""
 IMPERATIVE = Words(
     r"use|keep|prefer|avoid|choose|reject|required?|requires|ensure|make sure|instead of|rather than|no longer|do not"
     r"|don't|must|mustn't|should|shouldn't|shall|may not|cannot|never|always|only|not allowed|forbidden|mandatory"
@@ -49,10 +49,10 @@ _OBLIGED = re.compile(
 
 
 def is_status(text: str) -> bool:
-    """Whether it tells what was done: `must be added` does not."""
+    """Whether it reports what was done: `must be added` does not."""
     return DONE.found(text) and not is_obliged(text)
 
 
 def is_obliged(text: str) -> bool:
-    """Whether it tells that something must be done, or what holds once it is."""
+    """Whether it states that something must be done, or what holds once it is."""
     return _OBLIGED.search(text.lower()) is not None

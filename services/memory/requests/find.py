@@ -1,4 +1,4 @@
-"""What a person asks to be remembered in a message, line by line; and what only looks like it, with the reason.
+"""Finds requests to remember in a person's message, line by line; and what only looks like one, with the reason.
 
 The gate still judges each body: it refuses those that would steer an agent.
 """
@@ -55,8 +55,8 @@ class MemoryRequest(msgspec.Struct, frozen=True):
     """What shows that somebody else may have asked: `quoted` or `pasted`; empty: the person did."""
 
 
-class Ignored(msgspec.Struct, frozen=True):
-    """What looked like a request and is none."""
+class IgnoredRequest(msgspec.Struct, frozen=True):
+    """A text that looked like a request and is none."""
 
     reason: str
     """deferral, too_short, negated_request, duplicate_in_message or question."""
@@ -65,9 +65,9 @@ class Ignored(msgspec.Struct, frozen=True):
     """Its beginning, not masked."""
 
 
-def requests(text: str) -> tuple[MemoryRequest | Ignored, ...]:
+def requests(text: str) -> tuple[MemoryRequest | IgnoredRequest, ...]:
     """The requests of a person's message, in their order, each body once."""
-    found: list[MemoryRequest | Ignored] = []
+    found: list[MemoryRequest | IgnoredRequest] = []
     seen: set[str] = set()
     above, is_signed = LinesAbove(), ends_with_contact(text)
     for line, mark in marked_lines(text):
@@ -77,7 +77,7 @@ def requests(text: str) -> tuple[MemoryRequest | Ignored, ...]:
                 continue  # nobody needs to know why somebody else's words ask for nothing
             seen.add(_same(hit.body))
             if reason:
-                found.append(Ignored(reason, hit.language, beginning(flat(line), PREVIEW)))
+                found.append(IgnoredRequest(reason, hit.language, beginning(flat(line), PREVIEW)))
             else:
                 is_copied = is_signed or above.are_copied
                 mark_of_copy = mark or _reported(hit.before) or ("pasted" if is_copied else "")
@@ -114,7 +114,7 @@ class PhraseHit(msgspec.Struct, frozen=True):
     body: str
     """What follows the phrase; of one at the end of its sentence, what goes before it."""
     before: str = ""
-    """What stands before the phrase."""
+    """The text before the phrase."""
     reason: str = ""
     """Why it asks for nothing, where the line itself shows that; as of what is ignored."""
 
@@ -151,7 +151,7 @@ def _beginning(phrase: Phrase, line: str, begins: Sequence[int]) -> re.Match[str
 
 
 def _unquoted(phrase: Phrase, line: str) -> re.Match[str] | None:
-    """The phrase where it stands in no quotation marks and in no code."""
+    """The phrase where it is in no quotation marks and in no code."""
     found = phrase.pattern.search(line)
     if found is None:
         return None
@@ -170,7 +170,7 @@ def _body(line: str, end: int) -> str:
 
 
 def _sentence_before(text: str) -> str:
-    """The last sentence of what stands before a phrase at its end: `use tabs from now on`."""
+    """The last sentence before a phrase that ends a text: `use tabs from now on`."""
     return _ENDS.split(text.strip())[-1].strip(" ,\t\uff0c")
 
 

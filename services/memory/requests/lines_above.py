@@ -39,7 +39,7 @@ _RECORD = re.compile(
 
 
 class LinesAbove:
-    """What was read of a message up to a request."""
+    """The lines of a message before a request."""
 
     def __init__(self) -> None:
         self._fragments = 0

@@ -1,4 +1,4 @@
-"""How people ask for something to be remembered, and how they say that it is not to be.
+"""Phrases by which people ask to remember something, or not to.
 
 A phrase that is anchored counts only at the beginning of a line, an item of a list or a sentence: `I need to remember
 the milk` asks for nothing.
@@ -57,11 +57,11 @@ NEGATED_BEFORE = re.compile(
     r"|\b(?:nicht|bitte nicht|ne|no|não|non)|\b\u043d\u0435)[ \t]*$",
     re.IGNORECASE,
 )
-"""What stands just before a phrase that is not meant."""
+"""Words just before a phrase that is not meant."""
 BEFORE = 30
-"""Characters in which it stands."""
+"""Characters in which they are looked for."""
 NEGATED_AFTER = re.compile(r"[ \t]*(?:nicht|bitte nicht|das nicht|pas)\b", re.IGNORECASE)
-"""What stands just behind a phrase that is not meant."""
+"""Words just behind a phrase that is not meant."""
 NEGATED: tuple[Phrase, ...] = (
     _anchored("zh", "[请請]?(?:不要|別|别|不用|不需要|勿)(?:帮我|幫我)?(?:记住|記住|记得|記得|记下来|記下來)"),
     _anchored("ja", "(?:覚えないで|記憶しないで|メモしないで)"),

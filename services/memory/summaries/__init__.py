@@ -1,1 +1,1 @@
-"""What a harness's own summary asks to be remembered: its grammar, and what its commands may do."""
+"""Requests to remember in a harness's own summary: their grammar, and what they may do."""

@@ -1,4 +1,4 @@
-"""What the commands of a summary may do to the memories that its writer was shown.
+"""Commands in a summary, which may change the memories that its writer was shown.
 
 The writer names memories by the numbers of a list, and the list by its id. A summary that names no list, or another
 one, commands nothing. Each command is granted or refused by itself, in its order.
@@ -38,7 +38,7 @@ class ListedMemories(msgspec.Struct, frozen=True):
     refs: tuple[Ref, ...] = ()
 
 
-class Reinforced(msgspec.Struct, frozen=True):
+class Reinforcement(msgspec.Struct, frozen=True):
     """A memory that is to be reinforced, if it is not too soon for that."""
 
     memory: str
@@ -63,7 +63,7 @@ class RefusedCommand(msgspec.Struct, frozen=True):
     """Where the summary names another list: that one, and the one that its writer was shown."""
 
 
-Outcome = Reinforced | Replaced | RefusedCommand
+Outcome = Reinforcement | Replaced | RefusedCommand
 
 
 def snapshot_of(name: str, memories: Sequence[Memory]) -> ListedMemories:
@@ -88,7 +88,7 @@ def check_commands(
                 line, _ref(line, snapshot), memories, reinforced, replaced
             )
             outcomes.append(outcome)
-            if isinstance(outcome, Reinforced):
+            if isinstance(outcome, Reinforcement):
                 reinforced.add(outcome.memory)
             elif isinstance(outcome, Replaced):
                 replaced.add(outcome.memory)
@@ -126,7 +126,7 @@ def _checked(
     if exact_key(memory.memory_class, memory.text) != ref.exact_key:
         return RefusedCommand((CHANGED,), line)
     if isinstance(line, Reinforce):
-        return Reinforced(memory.id)
+        return Reinforcement(memory.id)
     if SOURCE_OF.get(memory.trust) != "compaction":
         return RefusedCommand((PROTECTED_SOURCE,), line)
     if memory.reinforced or memory.id in reinforced:

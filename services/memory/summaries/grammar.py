@@ -57,7 +57,7 @@ Line = CandidateLine | Reinforce | Replace | MalformedLine
 
 
 class MemoryBlock(msgspec.Struct, frozen=True):
-    """What a summary asks for."""
+    """The requests of a summary."""
 
     lines: tuple[Line, ...] = ()
     snapshot: str = ""
@@ -107,7 +107,7 @@ def read_block(summary: str) -> MemoryBlock:
 
 
 def _last_block(summary: str) -> Sequence[str] | None:
-    """The lines below the last label that stands in no code and no quotation, up to the next heading."""
+    """The lines below the last label that is in no code and no quotation, up to the next heading."""
     block: list[str] | None = None
     is_open = False
     fence = ""

@@ -1,4 +1,4 @@
-"""How compartments fade: the older and the less important one is, the shorter the tier that it is shown in.
+"""The decay of compartments: the older and the less important one is, the shorter the tier that it is shown in.
 
 A compartment's half-life is H = 24 * 2^((importance - 50) / 25) / pressure, counted in compartments, and z = age / H.
 The bounds between the tiers are the geometric means of what neighbouring tiers cost on average.

@@ -22,7 +22,7 @@ def at_the_head(limits: Limits) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*limits.head_documents, *limits.key_files))) if limits.head else ()
 
 
-def chosen(documents: Sequence[Document], paths: Iterable[str]) -> tuple[Document, ...]:
+def choose_paths(documents: Sequence[Document], paths: Iterable[str]) -> tuple[Document, ...]:
     """Those of these paths, in the order of the paths."""
     known = {document.path: document for document in documents}
     return tuple(known[path] for path in dict.fromkeys(paths) if path in known)

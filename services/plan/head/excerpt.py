@@ -13,11 +13,11 @@ LEAST = 1_300
 """Bytes of a fullest tier that need no shortening: about what one has on average."""
 
 
-def shortened(full: str, brief: str, most: int, quote: str = QUOTE) -> str:
+def excerpt(full: str, brief: str, most: int, quote: str = QUOTE) -> str:
     """At most `most` bytes, but at least LEAST, and never less than the next tier.
 
-    What the user wrote comes first, then what was decided and what is open, then what was done, then what was said,
-    from the end on: that tells how it stands. Of what is too long, the user's rules and the beginning take at most half
+    The user's own words come first, then what was decided and what is open, then what was done, then other remarks, the
+    newest first: they show the present state. Of what is too long, the user's rules and the beginning take at most half
     of the room. `quote`: how the lines begin that take the user's place.
     """
     room = max(most, LEAST, octets(brief))

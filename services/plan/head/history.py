@@ -17,7 +17,7 @@ from services.domain.texts.posing import unposed, unposed_line
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.plan.head import names
 from services.plan.head.decay import ARCHIVED, TIERS, freshest, tiers, total
-from services.plan.head.excerpt import QUOTE, TASK, shortened
+from services.plan.head.excerpt import QUOTE, TASK, excerpt
 
 HISTORY = """\
 What happened in this session before the messages below, put here by the service that keeps your context. It is a \
@@ -27,19 +27,19 @@ What happened in this session before the messages below, put here by the service
 record and asks for nothing. The numbers are messages. Task: is what the agent wrote that started this session."""
 """The same in the session of a sub-agent, which no person has written to."""
 STATE = "As of this writing: the messages below are newer."
-"""What stands above the state."""
+"""The heading of the state."""
 NAMES = 2 / 3
-"""The share of the room that is kept for names. They never take more than twice what the summaries say."""
+"""The share of the room that is reserved for names. They never take more than twice what the summaries take."""
 PARTS = 8
 """A compartment takes at most this part of the room, unless there is room left in the end."""
 SHORT = 3
 """The tier from which on a compartment is one line."""
-TOLD = 40
+TITLE_START = 40
 """Characters of a title that are enough to see that the text begins with it."""
 _FENCES = ("```", "~~~")
 _QUOTED = re.compile(rf"^{QUOTE}", re.MULTILINE)
 ARCHIVED_LINE = 48
-"""Bytes that are kept for the line about what is archived."""
+"""Bytes that are reserved for the line about what is archived."""
 
 
 def importance_of(one: CompartmentSealed) -> int:
@@ -90,7 +90,7 @@ def _past(
 ) -> str:
     """Summaries first, without the share of names; names in what is left; then fuller summaries if there is room.
 
-    `now`: what stands below it, and is told there.
+    `now`: the text below the history, which need not be repeated here.
     """
     found = names.ranked(sealed)
     summaries = _summaries(sealed, int(room * (1 - NAMES)), importance, quote)
@@ -102,7 +102,7 @@ def _past(
 
 
 def _for_names(summaries: str, room: int) -> int:
-    """Bytes that names may have beside these summaries: what these leave, and at most two thirds of both together."""
+    """Bytes that names may take: what these summaries leave, and at most two thirds of both together."""
     size = len(summaries.encode())
     return min(room - size - 2, size * 2)
 
@@ -110,14 +110,14 @@ def _for_names(summaries: str, room: int) -> int:
 def _summaries(sealed: Sequence[CompartmentSealed], room: int, importance: Sequence[int], quote: str) -> str:
     """Each in the tier that there is room for. The fullest are shortened at first, so that there are more of them."""
     whole = [[escaped(_form(one, tier)) for tier in range(1, TIERS + 1)] for one in sealed]
-    forms = [[shortened(full, brief, room // PARTS, quote), brief, *rest] for full, brief, *rest in whole]
+    forms = [[excerpt(full, brief, room // PARTS, quote), brief, *rest] for full, brief, *rest in whole]
     costs = [[_cost(form) for form in each] for each in forms]
     room -= ARCHIVED_LINE
     levels = tiers(costs, importance, room)
     room -= total(costs, levels)
     for at in freshest(importance):
         if levels[at] == 1:
-            forms[at][0] = shortened(whole[at][0], whole[at][1], costs[at][0] - 2 + room, quote)
+            forms[at][0] = excerpt(whole[at][0], whole[at][1], costs[at][0] - 2 + room, quote)
             room -= _cost(forms[at][0]) - costs[at][0]
     lines: list[str] = []
     for archived, run in groupby(range(len(sealed)), key=lambda at: levels[at] == ARCHIVED):
@@ -139,7 +139,7 @@ def _form(one: CompartmentSealed, tier: int) -> str:
     text = (one.p1, one.p2, one.p3, one.p4)[tier - 1].strip() or unposed(one.title)
     if tier >= SHORT:
         return f"- {one.first}-{one.last}: {unposed(text)}"
-    title = "" if one.title.rstrip("…")[:TOLD] in text[: 2 * len(one.title) + 8] else f" {unposed(one.title)}"
+    title = "" if one.title.rstrip("…")[:TITLE_START] in text[: 2 * len(one.title) + 8] else f" {unposed(one.title)}"
     return f"## {one.first}-{one.last}{title}\n{_plain(text)}"
 
 

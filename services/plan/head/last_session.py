@@ -1,4 +1,4 @@
-"""What the last session left open, as the head of a new session shows it."""
+"""What the last session left open, for the head of a new session."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ RECENT = timedelta(days=7)
 
 
 def left_open(last: Session, remembered: Remembered, name: str, at: datetime) -> Predecessor:
-    """What the session of this name left open, for a session that makes its first call at this moment.
+    """Lines about the open ends of this session, for a session that makes its first call at this moment.
 
     Nothing where all its errors were closed by later successes, where its last call is more than seven days ago, or
     where people have taken back what showed the errors. With its heading it takes 175 tokens at most.

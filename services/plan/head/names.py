@@ -1,4 +1,4 @@
-"""The names that a history remembers: chosen over all compartments, and told by the file that they are at home in."""
+"""The names that a history remembers: chosen over all compartments, and listed by the file that defines them."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -21,9 +21,9 @@ logarithm of the sum."""
 LATE = 0.25
 """What the newest compartment adds to that. With 1, what is needed long after it was shown finds no room."""
 CONSIDERED = 20_000
-"""Names that are looked at, as many of each compartment: those behind them would not be told anyway."""
+"""Names that are considered, as many of each compartment: those behind them would not be listed anyway."""
 LEAST = 8
-"""Bytes with which nothing more is told."""
+"""Bytes with which nothing more can be listed."""
 HOME = "#"
 """Between a file and what is at home in it."""
 
@@ -62,7 +62,7 @@ def ranked(sealed: Sequence[CompartmentSealed]) -> RankedNames:
 
 
 def index(found: RankedNames, narrative: str, room: int, visible: AbstractSet[str] = frozenset()) -> str:
-    """Lines of at most `room` UTF-8 bytes together. What the narrative says, or a longer name holds, is told once.
+    """Lines of at most `room` UTF-8 bytes together. A name in the narrative, or in a longer name, is not repeated.
 
     `visible`: ends of paths of files that are in the prompt; names in them can be read there.
     """

@@ -39,7 +39,7 @@ def render_project(
 ) -> str:
     """The first head message, what changes least first; empty if there is nothing to say.
 
-    Everything stands in the order in which it is given. Key files take what documents leave of the room for both.
+    Everything comes in the order in which it is given. Key files take what documents leave of the room for both.
     `memories` is the element that `services.memory.rendering` makes, and `last_session` the one that
     `services.plan.head.last_session` makes.
     """

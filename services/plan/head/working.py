@@ -1,4 +1,4 @@
-"""What a session works at, as the head of its history shows it."""
+"""The state of a session's work, for the head of its history."""
 
 from collections.abc import Iterator
 
@@ -18,13 +18,13 @@ ASKED = frozenset({"person", "person_by_harness", "agent"})
 
 
 RULES = 400
-"""Tokens of what persons laid down in messages that the harness sends no more ..."""
-LAID_DOWN = 'the user laid down: "{}"'
+"""Tokens of persons' rules in messages that the harness sends no more ..."""
+RULE_LINE = 'the user laid down: "{}"'
 """... each as it was written."""
 
 
 def working_lines(session: Session, remembered: Remembered, name: str) -> tuple[str, ...]:
-    """What was laid down and cannot be read any more, and what the session of this name works at now.
+    """Lines about a session's work, and its rules that cannot be read any more.
 
     The second, with what waits to be remembered of it, takes 175 tokens at most.
     """
@@ -36,7 +36,7 @@ def working_lines(session: Session, remembered: Remembered, name: str) -> tuple[
 
 
 def lost_rules(session: Session, gone: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """What persons forbade or laid down in messages that the harness has compacted away, the newest first.
+    """Rules of persons in messages that the harness has compacted away, the newest first.
 
     `gone`: messages of which people have taken back all that came.
     """
@@ -44,7 +44,7 @@ def lost_rules(session: Session, gone: frozenset[str] = frozenset()) -> tuple[st
     for rule in reversed(session.work.rules):
         if rule.message in gone or messages[rule.message].present:
             continue
-        line = LAID_DOWN.format(flat(rule.text))
+        line = RULE_LINE.format(flat(rule.text))
         room -= tokens(len(line.encode()) + 3)
         if room < 0:
             break

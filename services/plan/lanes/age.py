@@ -1,4 +1,4 @@
-"""How old things are, counted in tags, and which of them are about to be dropped."""
+"""Ages, counted in tags, and which old parts are about to be dropped."""
 
 from collections.abc import Set as AbstractSet
 
@@ -11,7 +11,7 @@ NOTHING_OLD = 0
 
 
 class Ages(msgspec.Struct, frozen=True):
-    """What is old enough to be touched, in one rebase."""
+    """The age limits of one rebase: what is old enough to be touched."""
 
     first_protected: int
     """The lowest of the newest tags, which no lane touches of its own accord; 0: all tags are among them."""
@@ -35,5 +35,5 @@ def ages(view: View) -> Ages:
 
 
 def is_free(view: View, part: Part) -> bool:
-    """Whether nobody has dropped it or wishes to."""
+    """Whether it is neither dropped nor queued to be dropped."""
     return part.number not in view.session.drops.dropped and part.number not in view.session.drops.queued

@@ -1,4 +1,4 @@
-"""What a lane is: edits for what is new, and edits for everything at a rebase."""
+"""The interface of a lane: edits for what is new, and edits for everything at a rebase."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -31,7 +31,7 @@ PRESSING = frozenset({"cost", "pressure", "force", "overflow"})
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What a lane wants of a rebase."""
+    """A lane's part of a rebase."""
 
     edits: tuple[AnyEdit, ...] = ()
     dropped: tuple[int, ...] = ()
@@ -42,8 +42,8 @@ class Change(msgspec.Struct, frozen=True):
     """What it would do and may not yet, with the reason."""
 
 
-class Coming(msgspec.Struct, frozen=True):
-    """What holds for a session from its next rebase on, since its project has set it meanwhile."""
+class PendingSettings(msgspec.Struct, frozen=True):
+    """Settings that apply to a session from its next rebase on, since its project has set them meanwhile."""
 
     limits: Limits
     memory: MemoryLimits
@@ -51,7 +51,7 @@ class Coming(msgspec.Struct, frozen=True):
 
 
 class View(msgspec.Struct, frozen=True):
-    """What a pass is decided on. `index` is of a rebase, and empty otherwise."""
+    """The input of a pass. `index` is of a rebase, and empty otherwise."""
 
     session: Session
     limits: Limits
@@ -69,7 +69,7 @@ class View(msgspec.Struct, frozen=True):
     profile: PersonProfile = PersonProfile()
     """What is known of the person whose session it is."""
     name: str = ""
-    """The session's id: what it has told the memory itself is no news to it."""
+    """The session's id: what it has written to the memory itself is no news to it."""
     notes: NoteStatus | None = None
     """What is known of the session's notes now; none: nothing is."""
     hits: tuple[HintHit, ...] = ()
@@ -93,7 +93,7 @@ class View(msgspec.Struct, frozen=True):
     """What all sessions have learned of models' limits."""
     emptying: frozenset[str] = frozenset()
     """The names of the lanes whose edits leave nothing of a part's content (see `Lane.empties`)."""
-    coming: Coming | None = None
+    coming: PendingSettings | None = None
     """What the project has set since the prompt was written last; none: nothing."""
     predecessor: Predecessor = Predecessor()
     """What was found of the session before this one, for a session without a plan: later on what the plan recorded
@@ -105,7 +105,7 @@ class View(msgspec.Struct, frozen=True):
 
     @property
     def known(self) -> Learned:
-        """What the session has learned of models' limits, beside what all sessions have."""
+        """What the session has learned of models' limits, merged with what all sessions have."""
         return self.session.learned.with_shared(self.learned)
 
     @property

@@ -1,4 +1,4 @@
-"""The lane for calls that steered the work and are spent: wishes to drop, lists that were written anew, receipts."""
+"""The lane for calls that steered the work and are spent: requests to drop, outdated todo lists, receipts."""
 
 from collections.abc import Iterator
 from functools import lru_cache

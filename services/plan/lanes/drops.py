@@ -106,7 +106,7 @@ def dropped_part(session: Session, name: str, part: Part, seq: int, gone: Abstra
 
 
 def _replaced(session: Session, name: str, part: Part, by: tuple[int, ...]) -> ReplaceText | ReplaceOutput:
-    """What stands in the place of a text or an output."""
+    """The placeholder of a text or an output."""
     recorded = part.recorded
     if recorded.kind in ("tool", "tool_result"):
         return ReplaceOutput(part=name, text=placeholder(part.number), by=by, lane=NAME)
@@ -181,7 +181,7 @@ def has_meaning(part: Part) -> bool:
 
 
 def placeholder(number: int) -> str:
-    """What stands for a dropped output. `number`: its tag; 0: it has none, as no failure has."""
+    """The placeholder of a dropped output. `number`: its tag; 0: it has none, as no failure has."""
     return DROPPED.text(number=number) if number else UNTAGGED.text()
 
 

@@ -22,7 +22,7 @@ MOST_CHARACTERS = 100
 ENDING = "... [truncated]"
 
 
-def shortened(text: str) -> str:
+def shorten_failure(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + ENDING
 
 
@@ -36,7 +36,7 @@ def rebase(view: View) -> Change:
     for part in _candidates(view):
         name = part.recorded.part
         text = view.texts.get(name, "") if has_failed(part) else ""
-        served = prefix_of(view, name) + shortened(text)
+        served = prefix_of(view, name) + shorten_failure(text)
         if len(text) > MOST_CHARACTERS and served != text:
             edits.append(ReplaceOutput(part=name, text=served, by=(part.seq,), lane=NAME))
             reclaimed += served_output(view.session.plan, part.recorded) - tokens(len(served.encode()))

@@ -8,7 +8,7 @@ from services.domain.tokens import tokens
 from services.domain.window import window
 from services.memory.profiles import Trait, head_traits
 from services.memory.rendering import Choice, render
-from services.plan.head.documents import Document, at_the_head, chosen
+from services.plan.head.documents import Document, at_the_head, choose_paths
 from services.plan.head.last_session import last_session_section
 from services.plan.head.memories import chosen as chosen_memories
 from services.plan.head.render import HeadBudget, render_project
@@ -69,8 +69,8 @@ def served(view: View) -> SetHead | None:
 
 
 def head_documents(view: View) -> tuple[Document, ...]:
-    """What the head is made from, and what is gone, in the order of the settings."""
-    return chosen(view.documents, at_the_head(view.limits))
+    """The documents of the head, and those that are gone, in the order of the settings."""
+    return choose_paths(view.documents, at_the_head(view.limits))
 
 
 def known_position(view: View) -> int:
@@ -83,7 +83,7 @@ def known_position(view: View) -> int:
 
 
 def predecessor(view: View) -> Predecessor:
-    """What the head shows of the session before this one: what the first plan recorded, less what is taken back since.
+    """Lines about the session before this one: what the first plan recorded, without what is taken back since.
 
     Nothing where memory is off: then no session gets anything of another one.
     """
@@ -114,7 +114,7 @@ def _wanted(view: View) -> SetHead:
     if step is None or at is None or "requires_alternation" in view.able:
         return SetHead(slot=SLOT, text="", lane=NAME)
     share = window(step, view.known, limits).usable * MOST_PERCENT // 100
-    documents = chosen(view.documents, limits.head_documents) if limits.head else ()
+    documents = choose_paths(view.documents, limits.head_documents) if limits.head else ()
     choice = chosen_memories(view.remembered, view.memory, at, share)
     traits = traits_shown(view, share)
     text = render_project(

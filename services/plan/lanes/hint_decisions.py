@@ -13,11 +13,11 @@ from services.plan.session.state import Session
 
 _AUGMENTS = f"<{CONTEXT_ELEMENT}>"
 MOST_RECORDED = 2 * MAX_HITS
-"""Of what was found; some of it may stand in the prompt when it is to be told."""
+"""Results that were found; some may be in the prompt already when the hint is written."""
 
 
 def skipped(message: str, reason: str, threshold: float = 0.0, score: float = 0.0) -> HintDecided:
-    """Nothing is told, and why."""
+    """There is no hint, and this is why."""
     return HintDecided(message=message, decision="skip", reason=reason, threshold=threshold, score=score)
 
 
@@ -50,7 +50,7 @@ def decided(message: str, found: Hits, threshold: float, now: datetime) -> HintD
 
 
 def hits_of(hint: HintDecided | None) -> Sequence[HintHit]:
-    """What was decided to be told, as the lane shows it."""
+    """The content of a hint, as the lane shows it."""
     if hint is None or hint.decision != "hint":
         return ()
     listed = zip(hint.sources, hint.ids, hint.texts, hint.scores, hint.ages, strict=True)

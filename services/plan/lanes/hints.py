@@ -1,6 +1,6 @@
 """Texts for the end of a person's message: notes that wait, and what a search for the message's words has found.
 
-Values in, text out: whoever knows notes and hits decides here what is said of them, and says it once.
+Values in, text out: for whoever knows notes and hits, this decides what the hint contains, and gives it once.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class NoteNews(msgspec.Struct, frozen=True):
 
 
 class NoteStatus(msgspec.Struct, frozen=True):
-    """What is known of a session's notes when a person has said something."""
+    """The status of a session's notes when a person has written something."""
 
     deferred: int = 0
     """Notes that wait for their time."""
@@ -43,7 +43,7 @@ class NoteStatus(msgspec.Struct, frozen=True):
     is_read: bool = False
     """Whether the agent has read them since they last changed, and what it read is still served."""
     newest: str = ""
-    """The person's newest message. This and what follows is what a session itself tells."""
+    """The person's newest message. This and what follows is known from the session itself."""
     seconds_since: float | None = None
     """Since the last reminder; none: there was none."""
     news: tuple[NoteNews, ...] = ()
@@ -56,7 +56,7 @@ class HintHit(msgspec.Struct, frozen=True):
     text: str
     score: float
     message: str
-    """The message whose words were searched for: of no other one is this said."""
+    """The message whose words were searched for: the hint belongs to no other one."""
     sha: str = ""
     """Of a commit, with its age in words; empty: it is none."""
     age: str = ""
@@ -92,7 +92,7 @@ MOST_NAMED = 8
 
 
 def news_notice(news: Sequence[NoteNews]) -> str:
-    """What is appended to the person's newest message of notes that there are news of; empty: there are none."""
+    """The text about news of notes for the person's newest message; empty: there are none."""
     ready = [one.note for one in news if not one.is_parked]
     parked = [one.note for one in news if one.is_parked]
     sentences = [
@@ -121,9 +121,9 @@ def query_of(text: str) -> str:
 
 
 def search_hint(hits: Sequence[HintHit], served: Sequence[str] = (), least: float = MIN_SCORE) -> str:
-    """What is appended to the person's message; empty: nothing was found that is near enough by itself.
+    """The text for the person's message; empty: nothing was found that is near enough by itself.
 
-    `served`: texts of the prompt, such as the head. What stands in them already is not told again.
+    `served`: texts of the prompt, such as the head. What is in them already is not repeated.
     """
     known = [_line(text) for text in served]
     near = (hit for hit in hits if hit.score >= least)

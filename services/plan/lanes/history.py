@@ -1,7 +1,7 @@
-"""The lane that puts compressed history in the place of the messages it stands for: at a rebase, and never before.
+"""The lane that puts compressed history in the place of its messages: at a rebase, and never before.
 
-With it stands what the session works at. That changes with every call, and alone it is no reason to write a prompt
-anew: it is told as it was until the history changes, or the provider's cache is lost anyway.
+The state of the session's work is part of it. That changes with every call, and alone it is no reason to write a prompt
+anew: it stays as it was until the history changes, or the provider's cache is lost anyway.
 """
 
 from collections.abc import Sequence
@@ -72,7 +72,7 @@ def served(view: View) -> tuple[str, str]:
 
 
 def _text(view: View, first: Message | None, files: AbstractSet[str]) -> str:
-    """What stands for all before this message. `files`: those whose names can be read in what stays."""
+    """The history of all before this message. `files`: those whose names can be read in what stays."""
     step, history = view.session.step, view.session.history
     is_tainted = taken_back(view.session, view.remembered, view.name)
     lost = lost_rules(view.session, is_tainted)
@@ -113,7 +113,7 @@ def _first(view: View) -> Message | None:
 
 
 def _by(view: View) -> tuple[int, ...]:
-    """Where the log tells of the compartments."""
+    """The log positions of the compartments."""
     history = view.session.history
     return tuple(history.positions.get(one.compartment, 0) for one in history.sealed)
 

@@ -55,7 +55,7 @@ class PlacedPart(msgspec.Struct, frozen=True, gc=False):
 
 
 class Finder(msgspec.Struct, frozen=True):
-    """What a lane looks for in the conversation, so that all lanes share one look at it."""
+    """A lane's predicate for parts of the conversation, so that all lanes share one pass over it."""
 
     predicate: Callable[[Session], MayBeMeant]
     """Decides, in one session, whether a part is of interest. Called for parts of these kinds, roles and signs."""
@@ -112,7 +112,7 @@ class ConversationIndex(msgspec.Struct, frozen=True):
 
 
 def indexed(session: Session, finders: Mapping[str, Finder]) -> ConversationIndex:
-    """What is left of the conversation behind the cut, and what of it lanes may want to change."""
+    """The conversation behind the cut, and the parts of it that lanes may want to change."""
     search = _Walk(session, finders)
     placed: list[Placed] = []
     by_role: dict[str, list[Placed]] = {"user": [], "assistant": []}
@@ -148,7 +148,7 @@ def indexed(session: Session, finders: Mapping[str, Finder]) -> ConversationInde
 
 
 class _Walk:
-    """What lanes look for in one session."""
+    """One pass over a session for all lanes."""
 
     def __init__(self, session: Session, finders: Mapping[str, Finder]) -> None:
         self.found: dict[str, list[PlacedPart]] = {lane: [] for lane in finders}
@@ -157,7 +157,7 @@ class _Walk:
         """Role, kind and signs of a part -> the predicates to be asked about it, with what they have found."""
 
     def _watching(self, role: str, kind: str, signs: int) -> Iterator[tuple[MayBeMeant, list[PlacedPart]]]:
-        """None instead of a predicate: the part is of interest in any case."""
+        """The predicates for such parts; None instead of one: the part is of interest in any case."""
         for finder, is_meant, seen in self._finders:
             if finder.role not in ("", role) or (finder.kinds and kind not in finder.kinds):
                 continue
@@ -168,7 +168,7 @@ class _Walk:
 
 
 class _Watchers(dict[tuple[str, str, int], list[tuple[MayBeMeant, list[PlacedPart]]]]):
-    """Who is to be asked about a part, found out once for all that are alike."""
+    """The finders to be asked about a part, looked up once for all parts that are alike."""
 
     def __init__(self, watching: Callable[[str, str, int], Iterator[tuple[MayBeMeant, list[PlacedPart]]]]) -> None:
         super().__init__()

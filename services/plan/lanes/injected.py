@@ -36,7 +36,7 @@ def _candidates(view: View) -> Iterator[Part]:
 
 
 def may_be_injected(part: Part) -> bool:
-    """Whether a mark stands in the beginning of a user's text, or may stand behind it: no person wrote it."""
+    """Whether a user's text begins with a mark, or may have one behind that: no person wrote it."""
     return part.recorded.synthetic or may_hold_injected(part.head)
 
 

@@ -1,4 +1,4 @@
-"""What stays in a prompt although the messages around it are compressed: readings of files, and what was asked for.
+"""Parts that stay in a prompt while the messages around them are compressed: readings of files, and requests.
 
 Of readings, the least idle for its kind comes first, as far as there is room. What an agent or a person has dropped,
 what another lane has shortened, and what a later reading shows again, goes. The words that began the task at hand stay
@@ -67,7 +67,7 @@ def _readings(session: Session, before: int, stays: Retention, room: int) -> Ite
 
 
 def _ranked(session: Session, before: int, stays: Retention) -> Iterator[tuple[float, Reading, Part]]:
-    """The readings that may stay, each with how idle it is beside what its kind may be."""
+    """The readings that may stay, each with its idle time relative to what its kind may have."""
     conversation, known = session.conversation, session.readings
     newer: dict[str, list[tuple[Reading, Part]]] = {}
     for reading in reversed(known.newest):
@@ -85,7 +85,7 @@ def _ranked(session: Session, before: int, stays: Retention) -> Iterator[tuple[f
 
 
 def _is_served_whole(session: Session, part: Part) -> bool:
-    """Whether it is served whole now, and nobody wishes to drop it."""
+    """Whether it is served whole now, and not queued to be dropped."""
     name = part.recorded.part
     is_free = session.plan.is_whole(name) and session.drops.is_free(part.number)
     return is_free and is_sent(session.conversation, session.plan, name)

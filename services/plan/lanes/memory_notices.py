@@ -1,6 +1,6 @@
 """The lane that says at the tail what is remembered of the project, or is no longer, since the head was made.
 
-What the session itself has told the memory is no news to it: the words stand in its own messages.
+What the session itself has written to the memory is no news to it: the words are in its own messages.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,13 +21,13 @@ from services.plan.lanes.notices import newest_notice, newest_of_person
 from services.plan.session.lane_marks import LaneMark, mark_of
 
 NAME = "memory_notices"
-"""Its mark holds the position up to which the session has been told: `memory_notices:4711`."""
+"""Its mark holds the position up to which the session has been notified: `memory_notices:4711`."""
 MODES = head.MODES
 ADDED, REVISED, GONE = "New", "Changed", "Holds no longer"
 
 
 class _News(msgspec.Struct, frozen=True):
-    """What has become of one memory."""
+    """The change of one memory."""
 
     seq: int
     kind: str
@@ -59,12 +59,12 @@ def extend(view: View, fresh: Sequence[Message]) -> tuple[AppendText, ...]:
 
 
 def rebase(_: View) -> Change:
-    """What was told stays told; the head itself is made anew by its own lane."""
+    """A notice stays once it was served; the head itself is made anew by its own lane."""
     return Change()
 
 
 def _news(view: View, changes: Iterable[MemoryChange]) -> Iterator[_News]:
-    """What has become of each of these memories in the end, as far as it is news to the session.
+    """The final change of each of these memories, as far as it is news to the session.
 
     That a list of names has expired is none: nobody works by it.
     """

@@ -12,7 +12,7 @@ from services.memory.remembered import Remembered
 from services.plan.lanes import hints
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.hints import NoteNews, NoteStatus
-from services.plan.lanes.turns import appended, backwards, unsent, was_sent, written
+from services.plan.lanes.turns import appended, backwards, text_of_person, unsent, was_sent
 from services.plan.session.lane_marks import LaneMark, mark_of
 from services.plan.session.state import Session
 
@@ -48,7 +48,7 @@ def _reminder(session: Session, message: Message, notes: NoteStatus, at: datetim
 
 
 def status_of(session: Session, remembered: Remembered, name: str) -> NoteStatus | None:
-    """What is known of the notes of the session of this name; none: nothing makes it worth to look at them."""
+    """The status of a session's notes; none: nothing makes it worth looking at them."""
     milestones = session.milestones
     news = tuple(NoteNews(one.id, one.announced, is_parked=not one.readied) for one in remembered.announced)
     if not milestones.reached_in:
@@ -78,7 +78,7 @@ def _is_open(session: Session, message: Message, triggered_in: str) -> bool:
     for one in backwards(session.conversation, message.ordinal):
         if one.recorded.message == triggered_in:
             return True
-        if written(session, one) and was_sent(session, one):
+        if text_of_person(session, one) and was_sent(session, one):
             return False
     return False
 
@@ -97,7 +97,7 @@ def _reported_up_to(session: Session, message: Message) -> int:
 def _marks(session: Session, message: Message) -> Iterator[LaneMark]:
     """Its marks before a message, the newest first."""
     for one in islice(backwards(session.conversation, message.ordinal), MAX_BACK):
-        if mark := mark_of(session.plan.ends.get(written(session, one)), NAME):
+        if mark := mark_of(session.plan.ends.get(text_of_person(session, one)), NAME):
             yield mark
 
 

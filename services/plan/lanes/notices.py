@@ -13,14 +13,14 @@ from services.plan.session.state import Session
 NAME = "notices"
 MODES = head.MODES
 MAX_BACK = 4000
-"""Messages after which a notice is out of sight: what is still true then is told again."""
+"""Messages after which a notice is out of sight: what is still true then is repeated."""
 
 
 def extend(view: View, fresh: Sequence[Message]) -> Iterable[AnyEdit]:
-    """One notice on the newest message of a person, for what the agent was not told of yet.
+    """One notice on the newest message of a person, about what the agent was not notified of yet.
 
-    It names the positions of all that the head does not know, those that were told before, too: so the newest notice
-    tells what was told.
+    It names the positions of all that the head does not know, those of earlier notices, too: so the newest notice
+    lists all that was announced.
     """
     made = head.served(view)
     if made is None or not made.text or not view.limits.head:
@@ -36,7 +36,7 @@ def extend(view: View, fresh: Sequence[Message]) -> Iterable[AnyEdit]:
 
 
 def rebase(_: View) -> Change:
-    """What was told stays told; the head itself is made anew by its own lane."""
+    """A notice stays once it was served; the head itself is made anew by its own lane."""
     return Change()
 
 
@@ -67,7 +67,7 @@ def _news(view: View, made: SetHead) -> Mapping[int, str]:
 
 
 def newest_notice(session: Session, place: int, oldest: int, lane: str) -> AppendText | None:
-    """The newest notice of a lane up to this place; none: it has told nothing since `oldest` was to be told.
+    """The newest notice of a lane up to this place; none: there was none since `oldest` was to be announced.
 
     It is sought no further than to the last message of a person that was there before that.
     """

@@ -1,11 +1,11 @@
-"""What stands before a text as it is served: the tag by which an agent names it, and the marker of a pause."""
+"""The prefix of a text as it is served: the tag by which an agent names it, and the marker of a pause."""
 
 import re
 
 from schemas.plan import PrefixText, ReplaceOutput, ReplaceText
 from services.domain.texts.placeholders import TAG
 from services.plan.lanes.base import View
-from services.plan.lanes.temporal import marked, marker_for
+from services.plan.lanes.temporal import marker_for, text_with_marker
 
 SHOWS_TAGS = frozenset({"primary"})
 """The modes whose agent has the tool to drop by tag; tags that an agent cannot use only confuse it."""
@@ -28,4 +28,4 @@ def prefix_of(view: View, name: str) -> str:
             part = view.session.conversation.parts[name]
             message = view.session.conversation.messages[part.recorded.message]
             label = tag(part.number) if part.number and view.mode in SHOWS_TAGS else ""
-            return label + (marker_for(view, message) if marked(view, message) == name else "")
+            return label + (marker_for(view, message) if text_with_marker(view, message) == name else "")

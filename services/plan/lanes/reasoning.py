@@ -22,7 +22,7 @@ CLEARED = "[cleared]"
 
 
 class ReasoningRules(msgspec.Struct, frozen=True):
-    """What is old in one rebase, and what the model in work allows."""
+    """The rules for reasoning in one rebase: what is old, and what the model in use allows."""
 
     turn: int
     """Ordinal of the newest message that a person wrote; 0: not known."""
@@ -107,7 +107,7 @@ def older_thinking(view: View, before: int) -> Iterator[OmitPart]:
 def refused_thinking(view: View) -> Iterator[OmitPart]:
     """All thinking, whether a signature is known of it or not, but what the newest answer's calls have to begin with.
 
-    Where reasoning must stand beside calls, it stays there.
+    Where reasoning must accompany calls, it stays there.
     """
     rules = ReasoningRules(view.session.turn, 0, 0, view.able, Ages(0))
     placed_answers = tuple(_answers(view, 1))
@@ -142,7 +142,7 @@ def cause(rules: ReasoningRules, placed: Placed, part: Part, *, is_spent: bool, 
 
 
 def is_spent(view: View, known: Ages, placed: Placed) -> bool:
-    """Whether all that the message said beside its reasoning was dropped, or is dropped now."""
+    """Whether all that the message has besides its reasoning was dropped, or is dropped now."""
     gone, had_content = view.session.drops.dropped, False
     for part in placed.parts:
         kind = part.recorded.kind

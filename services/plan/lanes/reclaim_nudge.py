@@ -1,4 +1,4 @@
-"""The lane that tells an agent, behind what is new, how much old tool output it could drop."""
+"""The lane that shows an agent, behind what is new, how much old tool output it could drop."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -12,7 +12,7 @@ from services.domain.texts.markup import element, escaped
 from services.domain.tools.names import RECEIPTS, TODO_LISTS, is_ours, plain
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.prefix import SHOWS_TAGS
-from services.plan.lanes.turns import appended, backwards, has_reduced, newest_written, written
+from services.plan.lanes.turns import appended, backwards, has_reduced, newest_written, text_of_person
 from services.plan.session.costs import heads
 from services.plan.session.lane_marks import LaneMark
 from services.plan.session.reclaim import NUDGE, OUTPUTS, Nudge, worth
@@ -30,18 +30,18 @@ MIN_RECLAIMABLE = 25_000
 SHARES: tuple[tuple[float, Level], ...] = ((0.60, "urgent"), (0.40, "firm"), (0.20, "gentle"))
 RANKS: Mapping[str, int] = {"gentle": 1, "firm": 2, "urgent": 3, "notice": 4}
 GROWTH = 0.08
-"""Share of the tail that must have come anew before the same is said again."""
+"""Share of the tail that must be new before the reminder is repeated."""
 NOTICE_SHARE = 0.75
 NOTICE_TOKENS = 50_000
 QUIET_MESSAGES = 10
-"""For so many messages behind a drop nothing is said."""
+"""Messages behind a drop without a reminder."""
 SHORT_TURNS = 3
-"""Within so many turns of a person the same is said in short."""
+"""Turns of a person within which a repeated reminder is short."""
 MIN_ITEM = 250
 """Tokens that make an output worth naming."""
 MAX_ITEMS = 4
 ROUND = 10_000
-"""Tokens from which on only thousands are told; below, hundreds."""
+"""Tokens from which on the number is rounded to thousands; below, to hundreds."""
 MAX_LOOKED = 1000
 """Tags that are looked through for the oldest outputs."""
 MAX_TURN = 400
@@ -80,7 +80,7 @@ def extend(view: View, fresh: Sequence[Message]) -> Iterable[AnyEdit]:
 
 
 def rebase(_: View) -> Change:
-    """What was said stays said."""
+    """A reminder stays once it was served."""
     return Change()
 
 
@@ -140,7 +140,7 @@ def _newest_output(view: View, fresh: Sequence[Message]) -> str:
 
 
 def _text(view: View, level: Level, found: Reclaimable) -> str:
-    """What is said at this level now; empty: nothing, since it was said before and little came anew."""
+    """The reminder at this level; empty: none, since there was one before and little is new."""
     last = view.session.reclaim.nudge
     if last is None or not view.session.conversation.place(last.part) or RANKS[level] > RANKS.get(last.level, 0):
         return _long(level, view, found)
@@ -157,14 +157,14 @@ def _growth(view: View, last: Nudge) -> int:
 
 
 def _is_recent(view: View, last: Nudge) -> bool:
-    """Whether a person has said less than a few things since then."""
+    """Whether a person has written fewer than a few messages since then."""
     session = view.session
     since = session.conversation.place(last.part)
     turns = 0
     for message in islice(backwards(session.conversation, session.conversation.last_ordinal + 1), MAX_TURN):
         if message.ordinal <= since:
             break
-        turns += written(session, message) != ""
+        turns += text_of_person(session, message) != ""
     return turns < SHORT_TURNS
 
 

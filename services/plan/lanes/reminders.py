@@ -9,7 +9,7 @@ from services.domain.texts.markup import element
 from services.domain.tokens import tokens
 from services.plan.lanes import reclaim_nudge
 from services.plan.lanes.base import Change, Lane, View, spares_firm
-from services.plan.lanes.turns import appended, backwards, has_reduced, is_reduce, newest_written, written
+from services.plan.lanes.turns import appended, backwards, has_reduced, is_reduce, newest_written, text_of_person
 from services.plan.provider_rules.signed_thinking import boundary
 from services.plan.session.lane_marks import is_of, mark_of
 from services.plan.session.reclaim import OUTPUTS
@@ -63,7 +63,7 @@ def _before(view: View, message: Message) -> tuple[list[str], list[Message]]:
     texts: list[str] = []
     turn: list[Message] = []
     for one in islice(backwards(view.session.conversation, message.ordinal), MAX_MESSAGES):
-        text = written(view.session, one)
+        text = text_of_person(view.session, one)
         if text and turn:
             break
         if text:

@@ -1,4 +1,4 @@
-"""Texts of which something is taken out: one edit each, with what stands before the text kept."""
+"""Texts of which something is taken out: one edit each, which leaves what precedes the text as it is."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -39,7 +39,7 @@ def may_be_stale(part: Part) -> bool:
 
 
 def is_in_memory(part: Part) -> bool:
-    """Whether the whole text is kept, not only its beginning."""
+    """Whether the whole text is in memory, not only its beginning."""
     return len(part.head.encode()) == part.recorded.bytes
 
 

@@ -1,4 +1,4 @@
-"""The lane that says, behind what a person has just said, what is known that may bear on it."""
+"""The lane that adds to a person's newest message what is known that may bear on it."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ MODES = frozenset({"primary", "reduce_off"})
 
 
 def extend(view: View, fresh: Sequence[Message]) -> tuple[AppendText, ...]:
-    """One hint, if something was found about this very message before it is sent. What is found later is not told."""
+    """One hint, if something was found about this very message before it is sent. What is found later is left out."""
     place = unsent(view.session, fresh) if view.hits else None
     if place is None:
         return ()
@@ -23,7 +23,7 @@ def extend(view: View, fresh: Sequence[Message]) -> tuple[AppendText, ...]:
 
 
 def rebase(_: View) -> Change:
-    """What was said stays said."""
+    """A hint stays once it was served."""
     return Change()
 
 

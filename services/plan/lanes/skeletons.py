@@ -79,7 +79,7 @@ def _wanted(view: View, parts: Iterable[Part]) -> Iterator[IdleCall]:
 
 
 def _sound(view: View, wanted: Iterable[IdleCall], first: int) -> Sequence[DropPlan]:
-    """How they go. Where one cannot, what stands beside it stays as well: then that is asked again without it."""
+    """How they go. Where one cannot, its neighbours stay as well: then the rest is asked again without it."""
     drop_plans = [*islice(_drop_plans(view, wanted, first), MAX_CALLS)]
     sound = acceptable(view, drop_plans)
     return (
@@ -107,7 +107,7 @@ def _drop_plans(view: View, wanted: Iterable[IdleCall], first: int) -> Iterator[
 
 
 def _is_bound(view: View, one: IdleCall) -> bool:
-    """Whether signed thinking of the running turn stands beside the call: it might be taken for that of another."""
+    """Whether the call's message has signed thinking of the running turn: it might be taken for that of another."""
     session = view.session
     call = call_part(view, one) if session.thinking.signed > session.turn else None
     if call is None:

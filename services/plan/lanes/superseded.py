@@ -18,7 +18,7 @@ CHANGES = frozenset({"edited", "written"})
 
 
 class FileWork(msgspec.Struct, frozen=True, gc=False):
-    """What one call did to one file."""
+    """The work of one call on one file."""
 
     name: str
     part: Part

@@ -7,7 +7,7 @@ from services.domain.conversation import Message, Part
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.index import Finder, MayBeMeant
 from services.plan.lanes.prefix import SHOWS_TAGS, tag
-from services.plan.lanes.temporal import marked, marker_for
+from services.plan.lanes.temporal import marker_for, text_with_marker
 from services.plan.session.state import Session
 
 NAME = "tags"
@@ -25,7 +25,7 @@ def rebase(view: View) -> Change:
 
 
 def _prefixes(view: View, message: Message) -> Iterator[PrefixText]:
-    bearer = marked(view, message) if message.recorded.role == "user" else ""
+    bearer = text_with_marker(view, message) if message.recorded.role == "user" else ""
     for name, part in view.session.conversation.sent_parts(message):
         if part.number and name in view.session.plan.untagged and part.recorded.kind != "file":
             text = _tag(view, part) + (marker_for(view, message) if name == bearer else "")

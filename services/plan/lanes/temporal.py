@@ -15,7 +15,7 @@ _MARKER = re.compile(r"<!-- \+[^>\n]* -->\n")
 
 
 def marker(gap: float) -> str:
-    """What stands before a text that came so many seconds after what was before it; empty: nothing."""
+    """The prefix of a text that came so many seconds after what was before it; empty: none."""
     return f"<!-- +{_length(int(gap))} -->\n" if gap >= SHORTEST else ""
 
 
@@ -40,13 +40,13 @@ def marker_for(view: View, message: Message) -> str:
     before = next(backwards(view.session.conversation, message.ordinal), None)
     if before is None or before.recorded.sent is None:
         return ""
-    bearer = view.session.conversation.parts.get(marked(view, message))
+    bearer = view.session.conversation.parts.get(text_with_marker(view, message))
     if bearer is None or _MARKER.match(TAGS.sub("", bearer.head)):
         return ""
     return marker((sent - before.recorded.sent).total_seconds())
 
 
-def marked(view: View, message: Message) -> str:
+def text_with_marker(view: View, message: Message) -> str:
     """The text that bears a message's marker: the first that a model sees. Empty: there is none."""
     for name, part in view.session.conversation.sent_parts(message):
         if part.recorded.kind == "text" and part.recorded.bytes and not part.recorded.ignored:

@@ -1,4 +1,4 @@
-"""The lane of the text tiers: the older a text, the fewer words it is told in. For texts in English only."""
+"""The lane of the text tiers: the older a text, the fewer words are left of it. For texts in English only."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -190,7 +190,7 @@ def _begins_foreign(head: str) -> bool:
 
 
 def _spares_firm(view: View) -> bool:
-    """Where the tiers are switched off: then words only come back."""
+    """Whether the tiers are switched off: then words only come back."""
     return not view.limits.caveman
 
 

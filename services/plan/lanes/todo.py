@@ -56,13 +56,13 @@ def call_id(state: str) -> str:
 
 
 def needs(view: View) -> tuple[str, ...]:
-    """The answer of the newest real call: it repeats the list, so that it tells whether this is still the list."""
+    """The answer of the newest real call: it repeats the list, and so shows whether this is still the list."""
     call = _real(view) if _is_open(view) and not _current_pair(view) else None
     return (call.recorded.part,) if call is not None and _is_seen(view, call) else ()
 
 
 def rebase(view: View) -> Change:
-    """Place the list, or a newer one, or take it away; where it stands already, it stays."""
+    """Place the list, or a newer one, or take it away; a list that is placed already stays."""
     pairs = _pairs_in_force(view)
     current = _current_pair(view)
     placed = current or _wanted(view)
@@ -119,7 +119,7 @@ def _real(view: View) -> Part | None:
 
 
 def _is_seen(view: View, call: Part) -> bool:
-    """Whether its answer is served whole, and will be after this rebase as far as anybody can tell."""
+    """Whether its answer is served whole, and will be after this rebase as far as can be predicted."""
     return is_free(view, call) and view.is_whole(call.recorded.part) and _is_sent(view, call.recorded.message)
 
 

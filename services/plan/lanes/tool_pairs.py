@@ -1,4 +1,4 @@
-"""Tool calls that go whole: with their answers, and with what is left of a message that said nothing else."""
+"""Tool calls that go whole: with their answers, and with the rest of a message that had no other content."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -34,7 +34,7 @@ class IdleCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class DropPlan(msgspec.Struct, frozen=True):
-    """How one call goes: the edits, and the tokens that they save."""
+    """The removal of one call: the edits, and the tokens that they save."""
 
     wanted: IdleCall
     edits: tuple[AnyEdit, ...]
@@ -56,7 +56,7 @@ def call_part(view: View, one: IdleCall) -> Part | None:
 def whole(view: View, one: IdleCall, gone: AbstractSet[str]) -> DropPlan | None:
     """The call with its answer, and with the thinking that led to nothing else in the same message.
 
-    `gone`: parts that other drops leave out. None: what stands beside it has to stay, and so has the call.
+    `gone`: parts that other drops leave out. None: its neighbours have to stay, and so has the call.
     """
     call = call_part(view, one)
     if call is None:

@@ -1,4 +1,4 @@
-"""What was said last: the conversation from its end, and where in it a person speaks."""
+"""Turns: the conversation from its end, and where in it a person speaks."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -18,7 +18,7 @@ def backwards(conversation: Conversation, ordinal: int) -> Iterator[Message]:
             yield conversation.messages[name]
 
 
-def written(session: Session, message: Message) -> str:
+def text_of_person(session: Session, message: Message) -> str:
     """The first text of a message that a person wrote; empty: there is none."""
     if message.recorded.role != "user":
         return ""
@@ -31,7 +31,7 @@ def written(session: Session, message: Message) -> str:
 
 def newest_written(session: Session, fresh: Sequence[Message]) -> tuple[Message, str] | None:
     """The newest message of a person among these, and its text."""
-    return next(((message, part) for message in reversed(fresh) if (part := written(session, message))), None)
+    return next(((message, part) for message in reversed(fresh) if (part := text_of_person(session, message))), None)
 
 
 def has_reduced(session: Session, message: Message) -> bool:
@@ -49,7 +49,7 @@ def unsent(session: Session, fresh: Sequence[Message]) -> tuple[Message, str] | 
     """The newest message, if a person wrote it and no call has sent it before, and its text."""
     if not fresh or was_sent(session, fresh[-1]):
         return None
-    part = written(session, fresh[-1])
+    part = text_of_person(session, fresh[-1])
     return (fresh[-1], part) if part else None
 
 
@@ -60,7 +60,7 @@ def was_sent(session: Session, message: Message) -> bool:
 
 
 def appended(session: Session, part: str, text: str, mark: str) -> tuple[AppendText, ...]:
-    """The edit that appends a text, if there is something to say and nothing was said there before."""
+    """The edit that appends a text, if there is a text to append and none was appended there before."""
     if not text or part in session.plan.ends:
         return ()
     return (AppendText(part=part, text=text, by=(session.conversation.parts[part].seq,), lane=mark),)

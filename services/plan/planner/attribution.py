@@ -1,4 +1,4 @@
-"""What a prompt is made of, in tokens as the provider counts them."""
+"""The parts of a prompt, in tokens as the provider counts them."""
 
 import msgspec
 from msgspec.structs import replace
@@ -14,13 +14,13 @@ class Attribution(msgspec.Struct, frozen=True):
     """The parts of the coming prompt, if it is sent as it is. Each but the first is estimated, and then calibrated."""
 
     system: int
-    """The system prompt and the tools: what the provider counted beside the messages, or a presumption."""
+    """The system prompt and the tools: the provider's count without the messages, or an estimate."""
     documents: int
     """Documents, key files and memories of the project, at the head."""
     history: int
     """Compressed history, at the head."""
     conversation: int
-    """What was said and thought, with what was added to it."""
+    """Texts and reasoning, with what was added to them."""
     tool_calls: int
     """Calls of tools with their arguments and outputs."""
 

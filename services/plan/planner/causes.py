@@ -67,7 +67,7 @@ class Causes(msgspec.Struct, frozen=True):
     remainder: int = 0
     """... and of all that it would keep if it were made smaller now; 0: the same as was judged last."""
     at_turn: bool = False
-    """Whether a person has just said something."""
+    """Whether a person has just written something."""
     room: float = 1.0
     """Share of the window that the coming prompt leaves free."""
     window: int = 0
@@ -134,7 +134,7 @@ def _has_moved(session: Session, served: int) -> bool:
 
 
 def remaining_tokens(session: Session, stays: Retention) -> int:
-    """Estimated tokens that a rebase would keep now, if history stands ready up to the newest messages."""
+    """Estimated tokens that a rebase would keep now, if history is ready up to the newest messages."""
     known, conversation = session.usage.calibration, session.conversation
     tail, first = 0, conversation.last_ordinal + 1
     for place in range(conversation.last_ordinal, max(0, conversation.last_ordinal - TAIL_MESSAGES), -1):

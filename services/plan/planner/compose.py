@@ -1,4 +1,4 @@
-"""What the lanes want of a rebase, put together and weighed."""
+"""Composes a rebase of what the lanes want, and weighs it."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from services.plan.planner.texts import guarded, needed
 from services.plan.provider_rules.check import new_faults
 from services.plan.provider_rules.signed_thinking import boundary, first_place
 from services.plan.session.costs import before_cut, cost, heads
-from services.plan.session.lane_marks import joined, lanes_of
+from services.plan.session.lane_marks import join_marks, lanes_of
 from services.plan.session.state import Session, served_tokens, with_edits
 
 replace = msgspec.structs.replace
@@ -39,11 +39,11 @@ class RebaseDraft(msgspec.Struct, frozen=True):
     after: Session = Session()
     """The session with these edits in force."""
     has_more: bool = False
-    """Whether it changes what the model is told, and not only how much: the head."""
+    """Whether it changes what the model is given, and not only how much: the head."""
 
 
 def collect(view: View, lanes: Sequence[Lane], prices: Prices) -> RebaseDraft:
-    """Ask every lane, in order. Each is told how much is still to be reclaimed."""
+    """Ask every lane, in order. Each gets the number of tokens still to be reclaimed."""
     working = [lane for lane in lanes if lane.works(view)]
     view = view if view.index.placed else replace(view, index=indexed(view.session, finders_of(working)))
     faults: list[str] = []
@@ -77,7 +77,7 @@ def collect(view: View, lanes: Sequence[Lane], prices: Prices) -> RebaseDraft:
 
 
 def _asked(view: View, lanes: Sequence[Lane], faults: list[str]) -> tuple[list[Change], Session]:
-    """What each lane wants, told what those before it have decided and how much is still to be reclaimed."""
+    """What each lane wants, given the decisions of those before it and the tokens still to be reclaimed."""
     changes: list[Change] = []
     for lane in lanes:
         change = guarded(lane.name, faults, partial(lane.rebase, view), Change())
@@ -102,7 +102,7 @@ def _left(wanted: int, change: Change) -> int:
 
 
 def _silenced(view: View, lanes: Sequence[Lane]) -> tuple[Withdraw, ...]:
-    """What lanes have told that do not speak in this mode: it was not known then who leads the session."""
+    """Edits of lanes that do not apply in this mode: it was not known then who leads the session."""
     silent = {lane.name for lane in lanes if view.mode not in lane.modes}
     if not silent or boundary(view.session):
         return ()
@@ -149,7 +149,7 @@ def _rewritten(view: View, first: int, after: Session) -> int:
 
 
 def _beginning(session: Session) -> int:
-    """Tokens before the first message behind the cut: the heads, and what is kept."""
+    """Tokens before the first message behind the cut: the heads, and the parts that stay."""
     return heads(session.plan) + before_cut(session.conversation, session.plan)
 
 
@@ -163,7 +163,7 @@ def last_wins(edits: Sequence[AnyEdit]) -> tuple[AnyEdit, ...]:
         key = target(edit)
         before = by_target.get(key)
         if isinstance(edit, AppendText) and isinstance(before, AppendText) and before != edit:
-            lane, by = joined(before.lane, edit.lane), (*before.by, *edit.by)
+            lane, by = join_marks(before.lane, edit.lane), (*before.by, *edit.by)
             by_target[key] = replace(edit, text=before.text + edit.text, lane=lane, by=by)
         else:
             by_target[key] = edit

@@ -1,7 +1,7 @@
 """When a prompt is made smaller by choice: as soon as going on as it is has cost as much as that would.
 
 With R tokens that a rebase keeps and writes anew, a growth of g tokens a call, and prices r (read from the cache) and
-w (written to it), rebasing whenever x tokens have come costs (w-r)·R·g/x + r·x/2 a call beside what every policy
+w (written to it), rebasing whenever x tokens have come costs (w-r)·R·g/x + r·x/2 a call above what every policy
 costs. That is least at x = sqrt(2·(w-r)·R·g/r): where what was read above R since the last rebase, r·x²/(2·g), has
 cost just what the rebase costs, (w-r)·R. So the sum of what was read in excess decides. It needs no forecast, and
 holds where a session grows by leaps, too.
@@ -19,7 +19,7 @@ NEAR = 0.15
 """Share of the window that is free from which on that counts less and less, down to nothing where the window is full: a
 rebase for want of room would soon leave out the same."""
 SMALL = 300
-"""Tokens that every rebase writes beside what it keeps."""
+"""Tokens that every rebase writes in addition to those that stay."""
 TURN = 0.5
 """Share of the price at which a rebase is made where a turn begins: what comes next may be about something else."""
 WORTH = 0.25
@@ -36,12 +36,12 @@ def price(rewritten: int, prices: Prices, room: float) -> float:
 
 
 def spent(course: Course, prices: Prices) -> float:
-    """What was read beside what a rebase would have kept at each call, in plain tokens."""
+    """What was read at each call beyond what a rebase would have left, in plain tokens."""
     return prices.read * course.excess
 
 
 def is_due(course: Course, remainder: int, prices: Prices, room: float, *, at_turn: bool) -> bool:
-    """Whether a rebase that keeps so many tokens has paid for itself. `at_turn`: a person has just said something."""
+    """Whether a rebase that leaves so many tokens has paid for itself. `at_turn`: a person has just written."""
     return spent(course, prices) >= price(remainder, prices, room) * (TURN if at_turn else 1.0)
 
 

@@ -1,4 +1,4 @@
-"""What the lanes want of messages that no call has sent before."""
+"""Edits of messages that no call has sent before, as the lanes want them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -23,7 +23,7 @@ class Extension(msgspec.Struct, frozen=True):
 
 
 def extension(view: View, lanes: Sequence[Lane]) -> Extension:
-    """What the lanes want of new messages. What a provider would refuse is left out, and so is what was sent before."""
+    """The lanes' edits of new messages, without what a provider would refuse and what was sent before."""
     session = view.session
     unchanged = session.step.kept if session.step else 0
     fresh = _new_messages(session)
@@ -43,7 +43,7 @@ def extension(view: View, lanes: Sequence[Lane]) -> Extension:
 
 
 def _new_messages(session: Session) -> list[Message]:
-    """Those that no call has sent before."""
+    """The messages that no call has sent before."""
     unchanged = session.step.kept if session.step else 0
     return list(session.conversation.after(max(unchanged, session.cut - 1)))
 

@@ -46,7 +46,7 @@ replace = msgspec.structs.replace
 
 
 class _Heritage(msgspec.Struct, frozen=True):
-    """What a copy takes over."""
+    """The plan that a copy takes over."""
 
     events: tuple[PlanExtended, ...] = ()
     covered: int = 0
@@ -170,7 +170,7 @@ def _in_order(origin: Session) -> Iterator[AnyEdit]:
 
 
 def _positions(session: Session, origin: Session, shared: Copies) -> dict[int, int]:
-    """Where the log tells of the origin's parts and tags -> where it tells of the copies."""
+    """Log positions of the origin's parts and tags -> those of the copies."""
     found: dict[int, int] = {}
     for before, now in shared.parts.items():
         one, other = origin.conversation.parts[before], session.conversation.parts[now]
@@ -196,7 +196,7 @@ def _moved(edit: AnyEdit, shared: Copies, positions: Mapping[int, int]) -> AnyEd
 
 
 def _heads(session: Session, origin: Session, shared: Copies) -> Iterator[AnyEdit]:
-    """What stands before the messages. A model that wants roles to alternate takes it only before an answer."""
+    """The heads before the messages. A model that wants roles to alternate takes them only before an answer."""
     alternates = session.step is not None and "requires_alternation" in session.step.capabilities
     project = origin.plan.heads.get(PROJECT)
     if project is not None and not alternates:

@@ -1,4 +1,4 @@
-"""What stands between a session and its next rebase, for a person who asks why none was made."""
+"""The outlook on a session's next rebase, for a person who asks why none was made."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ PAID = 100.0
 
 
 class Outlook(msgspec.Struct, frozen=True):
-    """How near the next rebase is."""
+    """The distance from the next rebase."""
 
     prompt: int
     """Tokens of the coming prompt as it is, as the provider counts them."""

@@ -36,7 +36,7 @@ NOTHING_TO_FLUSH = (
 )
 
 SHORT_PERCENT = 95.0
-"""Of the window: from here on a person is told that history cannot be compressed."""
+"""Of the window: from here on a person is notified that history cannot be compressed."""
 UNCOMPRESSED = (
     "History cannot be compressed{reason}, and the prompt fills {percent:.0f} % of the model's window. "
     "Annals goes on trying, and drops what it can."
@@ -95,7 +95,7 @@ def decide(view: View, lanes: Sequence[Lane] = LANES) -> Pass:
 
 
 def _warnings(view: View) -> Iterator[str]:
-    """That history cannot be compressed while room is short: told once, at the first failure of several."""
+    """That history cannot be compressed while room is short: reported once, at the first failure of several."""
     step, usage, failing = view.session.step, view.session.usage.sample, view.session.failing
     if step is None or usage is None or failing is None or failing.failures != 1:
         return
@@ -127,7 +127,7 @@ def _decided(view: View, all_lanes: Sequence[Lane]) -> Pass:
 
 
 def _with_settings(view: View, lanes: Sequence[Lane], why: Causes) -> Pass:
-    """What the project has set meanwhile goes with a rebase that is due, and makes none that would not pay without."""
+    """The pass with the settings that the project has set since, if it is a rebase; else the one without them."""
     coming = view.coming
     if coming is None:
         raise ValueError("the project has set nothing since")
@@ -158,7 +158,7 @@ def _weighed(view: View, all_lanes: Sequence[Lane], lanes: Sequence[Lane], why: 
 
 
 def _late(view: View, lanes: Sequence[Lane], why: Causes) -> tuple[str, ...]:
-    """That the session began before anybody answered: it gets what it missed by one rebase, as soon as it can."""
+    """The cause of a session that began before the service answered: it gets what it missed by one rebase, soon."""
     found = next((lane for lane in lanes if lane.name == head.NAME), None)
     asked = replace(view, causes=frozenset(why.names))
     return (LATE,) if found is not None and head.is_late(asked, found) else ()
@@ -242,7 +242,7 @@ def _names(forgone: Sequence[AnyEdit]) -> list[str]:
 
 
 def _was_sent(session: Session, edit: AnyEdit) -> bool:
-    """Whether what this edit is about was sent already: the head stands before every list."""
+    """Whether the target of this edit was sent already: the head precedes every list."""
     unchanged = session.step.kept if session.step else 0
     where = place(session, edit)
     return 0 < where <= unchanged or (where == 0 and isinstance(edit, SetHead | CutBefore))

@@ -12,7 +12,7 @@ from services.plan.provider_rules.signed_thinking import boundary, first_place, 
 from services.plan.session.state import Session, with_edits
 
 THINKING = "thinking"
-"""What stands before thoughts is not what they were thought behind: a rebase came late, or the harness changed it."""
+"""What precedes the thinking is not what it was signed behind: a rebase came late, or the harness changed it."""
 REFUSED = "signature"
 """The provider refused thinking: all of it may be concerned, since an error does not say which."""
 

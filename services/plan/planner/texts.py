@@ -1,4 +1,4 @@
-"""Which texts the lanes want to see before a pass is decided. Most passes need none, and then nothing is read."""
+"""Texts that the lanes need before a pass is decided. Most passes need none, and then nothing is read."""
 
 from collections.abc import Callable, Iterable
 from functools import partial

@@ -18,7 +18,7 @@ SURE = 1.4
 
 
 def is_worth_it(view: View, why: Causes, made: RebaseDraft) -> bool:
-    """Where the cache is lost anyway any saving is welcome; else it must be large, and pay unless there is need."""
+    """Whether a rebase pays: where the cache is lost anyway, always; else it must save much, unless it is needed."""
     limits, economics = view.limits, made.economics
     if why.free:
         return economics.reclaimed > 0 or (made.has_more and (set(why.free) != {"idle"} or bool(why.settings)))

@@ -1,1 +1,1 @@
-"""What a provider would refuse: pairs that are torn, and changes in front of signed thinking."""
+"""Rules of providers: what they would refuse, such as torn pairs, and changes in front of signed thinking."""

@@ -27,10 +27,10 @@ from services.plan.session.state import Session
 
 STRUCTURAL = (OmitArc, OmitMessage, OmitPart)
 NEIGHBOURS = 3
-"""Messages on each side that a torn pair or a broken alternation may show in, beside those that hold results alone: an
+"""Messages on each side in which a torn pair or a broken alternation may show, not counting those of results alone: an
 answer may have any number of calls, and each its result in a message of its own."""
 CONTENT = "content"
-"""Stands for a body: the check needs to know that there is one, not what it says."""
+"""A placeholder for a body: the check needs to know that there is one, not its content."""
 BEGINNING: frozenset[Target] = frozenset({Cut(), *map(HeadSlot, applied.SLOTS)})
 """The targets of edits that decide how the list begins."""
 
@@ -126,7 +126,7 @@ def _passes_over(session: Session, wanted: Mapping[Target, AnyEdit], first: Mess
 
 
 def _begins_well(session: Session | None, wanted: Mapping[Target, AnyEdit], first: Message | None) -> bool:
-    """Whether a user's message stands first; without a session, of the list as the harness holds it."""
+    """Whether a user's message comes first; without a session, of the list as the harness has it."""
     heads = _in_force(session, wanted, map(HeadSlot, applied.SLOTS)) if session else []
     if any(isinstance(head, SetHead) and head.text for head in heads):
         return True
@@ -205,7 +205,7 @@ def _faults_within(
 def _uncut(
     session: Session, raw: Iterable[tuple[Message, applied.ServedMessage]], wanted: Mapping[Target, AnyEdit]
 ) -> Iterable[applied.ServedMessage]:
-    """What the cut leaves of these messages, each with its shape, under these edits."""
+    """The messages behind the cut, each with its shape, under these edits."""
     cut, remaining = _cut(session, wanted), frozenset(_remaining(session, wanted))
     for message, shape in raw:
         if message.ordinal >= cut:

@@ -79,7 +79,7 @@ def first_unserved(session: Session, base: int) -> int | None:
 def is_held_back(session: Session, base: int) -> bool:
     """Whether a rebase that the harness has not got yet came too late for this turn.
 
-    The turn has gone on without it: thinking that was signed meanwhile stands behind what it would change.
+    The turn has gone on without it: thinking that was signed meanwhile follows what it would change.
     """
     first, bound = first_unserved(session, base), boundary(session)
     return first is not None and first < bound

@@ -1,4 +1,4 @@
-"""What a prompt will count at its provider, from estimates: calibrated by each count and each refusal of a session.
+"""Calibrates estimated tokens by each count and each refusal that a provider has given in a session.
 
 A count speaks of one call. What is served in the next one counts as much as that, and so much more or less as the
 estimates differ, times what a token of the estimate has been found to count.
@@ -16,13 +16,13 @@ OVERHEAD = 10_000
 SYSTEM = 3_000
 """Tokens of the system prompt alone."""
 LEAST_GROWTH = 1_500
-"""Estimated tokens between two counts from which on they tell how dense the text is."""
+"""Estimated tokens between two counts from which on they show how dense the text is."""
 THINNEST, DENSEST = 0.5, 4.0
 """Counted tokens for one of the estimate: from plain English to long hashes."""
 WHOLE = 0.2
 """Counted tokens for one of the estimate: with fewer it was not the whole prompt that was counted."""
 WEIGHT = 0.5
-"""Of the newest measure of the density, beside those before."""
+"""The weight of the newest measure of the density, relative to those before."""
 
 
 class Calibration(msgspec.Struct, frozen=True):

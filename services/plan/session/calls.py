@@ -20,11 +20,11 @@ from services.domain.conversation import Conversation
 replace = msgspec.structs.replace
 
 CHANGED = "changed"
-"""The reason where no fact tells a better one."""
+"""The reason where no fact names a better one."""
 
 
 class Calls(msgspec.Struct, frozen=True):
-    """What is known of the model calls."""
+    """The model calls of a session."""
 
     step: StepOpened | None = None
     """The newest one."""
@@ -44,13 +44,13 @@ class Calls(msgspec.Struct, frozen=True):
     system: str = ""
     """Digest of the newest system prompt that is known, of the agent and the model in work; empty: not known."""
     system_changed: bool = False
-    """Whether the newest call has another system prompt than the one before, as far as anybody can tell."""
+    """Whether the newest call has another system prompt than the one before, as far as is known."""
     reasons: frozenset[str] = frozenset()
     """Why the conversation before the newest call is not what it was at the one before; `coming` collects them."""
     coming: frozenset[str] = frozenset()
 
 
-def opened(calls: Calls, event: StepOpened, envelope: Envelope) -> Calls:
+def call_opened(calls: Calls, event: StepOpened, envelope: Envelope) -> Calls:
     """A model is called."""
     shortened = calls.step is not None and event.kept < calls.step.last
     system, system_changed = _system(calls, event)
@@ -70,7 +70,7 @@ def opened(calls: Calls, event: StepOpened, envelope: Envelope) -> Calls:
     )
 
 
-def changed(calls: Calls, conversation: Conversation, event: Event) -> Calls:
+def with_reason(calls: Calls, conversation: Conversation, event: Event) -> Calls:
     """With the reason why what was sent is not what it was, where this event is one."""
     coming = calls.coming | _reasons(calls, conversation, event)
     return calls if coming == calls.coming else replace(calls, coming=coming)

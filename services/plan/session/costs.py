@@ -1,4 +1,4 @@
-"""What a prompt costs under the edits in force, as estimated, and what each of them saves of it."""
+"""The estimated cost of a prompt under the edits in force, and what each of them saves."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
@@ -39,7 +39,7 @@ def remaining_parts(plan: PlanState) -> tuple[str, ...]:
 
 
 def is_sent(conversation: Conversation, plan: PlanState, name: str) -> bool:
-    """Whether a part is listed, and behind the cut or kept before it."""
+    """Whether a part is listed, and behind the cut or left before it."""
     place = conversation.place(name)
     return place > 0 and (place >= first_kept(conversation, plan) or name in remaining_parts(plan))
 
@@ -60,7 +60,7 @@ def cost(conversation: Conversation, plan: PlanState, messages: Iterable[Message
 
 
 def served_output(plan: PlanState, part: PartRecorded) -> int:
-    """Estimated tokens of what a tool answered, as it is served: of an output that was replaced, what stands for it."""
+    """Estimated tokens of what a tool returned, as it is served: of an output that was replaced, the replacement."""
     edit = plan.altered.get(part.part)
     return tokens(len(edit.text.encode())) if isinstance(edit, ReplaceOutput) else output_tokens(part)
 

@@ -7,7 +7,7 @@ from services.domain.limits import Prices
 
 
 class Course(msgspec.Struct, frozen=True):
-    """What the calls since the newest rebase were served, in estimated tokens."""
+    """The course since the newest rebase: what the calls were served, in estimated tokens."""
 
     calls: int = 0
     tokens: int = 0
@@ -15,7 +15,7 @@ class Course(msgspec.Struct, frozen=True):
     remainder: int = 0
     """What a rebase would keep, as was judged last; 0: it is not known ..."""
     floor: int = 0
-    """... and would have kept at all these calls together: what is above that was read in excess."""
+    """... and what a rebase would have left at all these calls together: what is above that was read in excess."""
     judged: int = 0
     """What was served when that was judged."""
     before: int = 0
@@ -31,7 +31,7 @@ class Course(msgspec.Struct, frozen=True):
     def with_remainder(self, remainder: int, served: int) -> "Course":
         """With what a rebase would keep now, where that was judged anew; 0: it was not.
 
-        The first call of a session may be long already: what it has beside that counts.
+        The first call of a session may be long already: what it has in excess counts.
         """
         if not remainder:
             return self
@@ -41,7 +41,7 @@ class Course(msgspec.Struct, frozen=True):
 
     @property
     def excess(self) -> int:
-        """What these calls were served beside what a rebase would have kept."""
+        """What these calls were served, and what a rebase would have left of it."""
         return self.tokens - self.floor
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""What agents have asked to drop, by tag: what waits for a rebase, and what was dropped."""
+"""Drops that agents have asked for, by tag: those that wait for a rebase, and those that are done."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -22,7 +22,7 @@ class Drops(msgspec.Struct, frozen=True):
     """No tag up to this one is of the conversation now."""
 
     def is_free(self, number: int) -> bool:
-        """Whether nobody has dropped this tag or wishes to."""
+        """Whether this tag is neither dropped nor queued to be dropped."""
         return number not in self.dropped and number not in self.queued
 
 

@@ -1,4 +1,4 @@
-"""What of a prompt no lane takes out for as long as nobody asks for that, counted as facts come.
+"""The firm part of a prompt, which no lane takes out unasked, counted as facts come.
 
 A rebase leaves at least so much in the prompt. So it is known without a look at the conversation that some rebases
 would not pay: see `services.plan.planner.worth`.
@@ -39,7 +39,7 @@ class FirmSession(ServedSession, Protocol):
 
 
 def firm_after(before: FirmSession, after: FirmSession, names: Iterable[str]) -> Firm:
-    """What is firm after a fact that may have changed these parts. `after` has the fact, and what was firm before."""
+    """The firm part after a fact that may have changed these parts. `after` has the fact, and the firm part before."""
     words = calls = 0
     for name in names:
         words += firm_words(after, name) - firm_words(before, name)

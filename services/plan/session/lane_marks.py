@@ -1,4 +1,4 @@
-"""What decided an edit, and how far: the marks of lanes, and their form in the log.
+"""The marks of lanes: which lane decided an edit, and how far; and their form in the log.
 
 An edit is marked `drops`, or with details, `channel:firm:31000`. What several lanes append to one text is marked by all
 of them, `reminders+notes:1767225600`. An edit without a mark shows a tag.
@@ -37,7 +37,7 @@ def _mark(lane: str, *details: str) -> LaneMark:
     return LaneMark(lane, details)
 
 
-def joined(*texts: str) -> str:
+def join_marks(*texts: str) -> str:
     """The marks of all these, in one."""
     return "+".join(filter(None, texts))
 

@@ -1,4 +1,4 @@
-"""Where a piece of a session's work has come to an end, and what the agent has read of its notes since."""
+"""Ends of pieces of a session's work, and what the agent has read of its notes since."""
 
 import msgspec
 
@@ -26,7 +26,7 @@ replace = msgspec.structs.replace
 
 
 class Milestones(msgspec.Struct, frozen=True):
-    """What makes it worth to look at notes, and whether that was done."""
+    """Milestones that make it worth looking at notes, and whether that was done."""
 
     reached_in: str = ""
     """The person's message in whose turn the newest came; empty: none has, or the agent has seen to its notes."""
@@ -40,7 +40,7 @@ class Milestones(msgspec.Struct, frozen=True):
     """The run that only keeps history ready."""
 
 
-def passed(known: Milestones, event: Event, seq: int, conversation: Conversation, turn: int) -> Milestones:
+def milestones_after(known: Milestones, event: Event, seq: int, conversation: Conversation, turn: int) -> Milestones:
     """What is known after this fact; `turn`: the ordinal of the newest message that a person wrote."""
     match event:
         case ToolRan(status="completed", target=target) if is_commit(target) and not event.exit_code:

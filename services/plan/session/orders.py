@@ -66,7 +66,7 @@ def evolve(orders: Orders, event: Event, envelope: Envelope) -> Orders:
 
 
 def _outcome(run: HistoryRequested, event: Event) -> str:
-    """What has come of a run by this event; empty: it goes on."""
+    """The outcome of a run by this event; empty: it goes on."""
     match event:
         case HistoryReplaced(first=first, last=last):
             return f"The compressed history of messages {first}-{last} was made anew; prompts show it after a rebase."

@@ -46,7 +46,7 @@ replace = msgspec.structs.replace
 
 
 class PlanState(msgspec.Struct, frozen=True):
-    """What is in force at one position of the log. Every kind of target has a map of its own."""
+    """The edits in force at one position of the log. Every kind of target has a map of its own."""
 
     prefixes: Map[str, PrefixText] = Map()
     """Part -> the tag or the marker before it, where that is all that is changed of it."""
@@ -125,7 +125,7 @@ class PlanState(msgspec.Struct, frozen=True):
 
 
 def added_by(edit: AnyEdit | None) -> int:
-    """Estimated tokens that an edit adds beside what the harness holds."""
+    """Estimated tokens that an edit adds to what the harness has."""
     match edit:
         case SetHead(text=text) | AppendText(text=text):
             return tokens(len(text.encode()))

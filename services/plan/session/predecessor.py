@@ -41,7 +41,7 @@ class Predecessor(msgspec.Struct, frozen=True):
         }
 
     def without(self, quarantines: Container[str]) -> Predecessor:
-        """The same without what people have taken back; nothing where no open error is left.
+        """The open ends without what people have taken back; nothing where no open error is left.
 
         `quarantines`: keys as `source_key` makes them.
         """

@@ -1,6 +1,6 @@
 """The readings of files in a session, folded from its facts: which part shows which file, and how long ago.
 
-Time is told in tokens: all that has come since. What a call of the shell shows is a reading like one of a tool, and so
+Time is measured in tokens: all that has come since. What a shell command prints is a reading like one of a tool, and so
 is a file that the agent wrote whole: it has that before it.
 """
 
@@ -38,7 +38,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
 
 class FileChanges(msgspec.Struct, frozen=True, gc=False):
-    """What is known of the changes of a file."""
+    """The changes of a file."""
 
     at: int
     """How many tokens had come at the newest."""
@@ -48,7 +48,7 @@ class FileChanges(msgspec.Struct, frozen=True, gc=False):
 
 
 class Readings(msgspec.Struct, frozen=True):
-    """What a session's calls have shown of files, and which of these were changed."""
+    """Files that a session's calls have shown, and which of these were changed."""
 
     clock: int = 0
     """Tokens that have come."""
@@ -72,7 +72,7 @@ class Readings(msgspec.Struct, frozen=True):
         return self.changes(reading.file) > reading.changes
 
 
-def read(readings: Readings, event: Event, before: Conversation) -> Readings:
+def readings_after(readings: Readings, event: Event, before: Conversation) -> Readings:
     """The readings after this fact. `before`: the conversation without it."""
     match event:
         case PartRecorded(part=part, tokens=tokens):

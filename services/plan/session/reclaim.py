@@ -1,4 +1,4 @@
-"""How much of a session's tool outputs its agent could drop, counted as facts come: no pass looks through them all."""
+"""Tool outputs that a session's agent could drop, counted as facts come: no pass looks through them all."""
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol
@@ -34,7 +34,7 @@ class Nudge(msgspec.Struct, frozen=True):
     """The newest reminder."""
 
     part: str
-    """What it stands behind."""
+    """The part that it follows."""
     level: str
     number: int
     """The newest tag then."""
@@ -53,7 +53,7 @@ class Reclaim(msgspec.Struct, frozen=True):
 
 
 class Outputs(costs.ServedSession, Protocol):
-    """What of a session's state decides about its outputs."""
+    """The part of a session's state that decides about its outputs."""
 
     @property
     def revisions(self) -> Revisions: ...
@@ -74,7 +74,7 @@ def reclaimed(before: Outputs, after: Outputs, event: Event, names: Iterable[str
 
 
 def worth(session: Outputs, name: str) -> int:
-    """Estimated tokens of a tool's output that is served and that nobody wishes to drop; 0: it is none."""
+    """Estimated tokens of a tool's output that is served and not queued to be dropped; 0: it is none."""
     part, plan = session.conversation.parts.get(name), session.plan
     if part is None or part.recorded.kind not in OUTPUTS or not part.number:
         return 0

@@ -19,7 +19,7 @@ replace = msgspec.structs.replace
 
 
 class Revisions(msgspec.Struct, frozen=True):
-    """What was planned."""
+    """The revisions of a plan."""
 
     newest: int = 0
     made: Map[int, Revision] = Map()
@@ -31,7 +31,7 @@ class Revisions(msgspec.Struct, frozen=True):
     sent: int = 0
     """Estimated tokens of what the newest call was served, if what was planned for it has reached the harness ..."""
     base: int = 0
-    """... the revision that the harness is known to have held before that ..."""
+    """... the revision that the harness is known to have had before that ..."""
     unplanned: int = 0
     """... the tokens of that call with this one, -1 where nobody knows them ..."""
     whole: int = 0

@@ -1,4 +1,4 @@
-"""What is held of a session besides its conversation and its plan: for reports and compaction contexts."""
+"""State of a session besides its conversation and its plan: for reports and compaction contexts."""
 
 import msgspec
 
@@ -99,7 +99,7 @@ def _files(files: tuple[FileActivity, ...], event: FileTouched) -> tuple[FileAct
 
 
 def _failures(failures: tuple[ToolRan, ...], event: ToolRan) -> tuple[ToolRan, ...]:
-    """A failure stands until the same is done with success; a command without an exit code proves nothing."""
+    """A failure counts until the same is done with success; a command without an exit code proves nothing."""
     if _has_failed(event):
         others = (one for one in failures if one.part != event.part and not _is_same(one, event))
         return (*others, event)[-MAX_FAILURES:]
@@ -119,7 +119,7 @@ def _is_healed(failure: ToolRan, success: ToolRan) -> bool:
 
 
 def _rebases(rebases: tuple[Rebase, ...], event: PlanRebased) -> tuple[Rebase, ...]:
-    """A rebase of many edits is several revisions: the last one stands for it."""
+    """A rebase of many edits is several revisions: only the last one counts."""
     made = Rebase(event.revision, event.step, tuple(event.causes), event.tokens_before, event.tokens_after)
     others = rebases[:-1] if rebases and rebases[-1].step == event.step else rebases
     return (*others, made)[-MAX_REBASES:]

@@ -38,14 +38,13 @@ from services.domain import conversation as conversations
 from services.domain.compartments import CompartmentHistory
 from services.domain.conversation import Conversation
 from services.domain.edits import HISTORY
-from services.domain.tools.uses import Uses, used
+from services.domain.tools.uses import Uses, uses_after
 from services.domain.window import Learned
 from services.plan.session import calls, costs, drops, orders, plan_state, readings, revisions, thinking, usage, waits
 from services.plan.session.calls import Calls
 from services.plan.session.drops import Drops
 from services.plan.session.firm import Firm, firm_after
-from services.plan.session.heritage import Heritage
-from services.plan.session.milestones import Milestones, passed, with_history
+from services.plan.session.milestones import Milestones, milestones_after, with_history
 from services.plan.session.orders import Orders
 from services.plan.session.plan_state import PlanState
 from services.plan.session.predecessor import Predecessor, recorded_predecessor
@@ -59,6 +58,19 @@ from services.plan.session.waits import Waits
 from services.plan.session.work import Work, worked
 
 replace = msgspec.structs.replace
+
+
+class Heritage(msgspec.Struct, frozen=True):
+    """The origin of a copied session, and what of its plan the copy has."""
+
+    origin: str = ""
+    """The session that this one was copied from."""
+    copied: int = 0
+    """The last place at which a copied message may stand."""
+    inherited: int = 0
+    """The newest revision that was taken over from the origin; 0: none was."""
+    has_own_history: bool = False
+    """Whether the compartments of what was taken over are recorded, or some of their messages are gone."""
 
 
 class Session(msgspec.Struct, frozen=True):
@@ -96,7 +108,7 @@ class Session(msgspec.Struct, frozen=True):
     milestones: Milestones = Milestones()
 
     hint: HintDecided | None = None
-    """What was decided to be told with the newest message of a person of which anything was decided."""
+    """The hint with the newest message of a person about which anything was decided."""
 
     @property
     def is_subagent(self) -> bool:
@@ -125,7 +137,7 @@ class Session(msgspec.Struct, frozen=True):
 
     @property
     def awaits_history(self) -> bool:
-        """Whether history that was taken over from the origin is served, and its compartments are not told of yet."""
+        """Whether history that was taken over from the origin is served, and its compartments are not recorded yet."""
         return self.heritage.inherited > 0 and not self.heritage.has_own_history and self.cut > 0
 
 
@@ -153,14 +165,14 @@ def _evolved(before: Session, event: Event, envelope: Envelope) -> Session:
         before,
         conversation=conversation,
         seq=max(before.seq, envelope.seq),
-        calls=calls.changed(before.calls, before.conversation, event),
+        calls=calls.with_reason(before.calls, before.conversation, event),
         plan=costs.with_event(before.conversation, conversation, before.plan, event),
         activity=activity_after(before.activity, event),
         work=worked(before.work, event, conversation),
-        milestones=passed(before.milestones, event, envelope.seq, conversation, before.thinking.turn),
+        milestones=milestones_after(before.milestones, event, envelope.seq, conversation, before.thinking.turn),
         learned=window.evolve(before.learned, event),
-        uses=used(before.uses, event),
-        readings=readings.read(before.readings, event, before.conversation),
+        uses=uses_after(before.uses, event),
+        readings=readings.readings_after(before.readings, event, before.conversation),
         history=compartments.evolve(before.history, event, envelope.seq, before.conversation),
     )
     match event:
@@ -236,7 +248,7 @@ def _removed(session: Session, event: MessageRemoved) -> Session:
 
 
 def _loses_heritage(session: Session, event: MessageRemoved) -> bool:
-    """Whether history that was taken over tells of what is gone: it is not kept until its compartments are known."""
+    """Whether history that was taken over includes what is gone: it is left out until its compartments are known."""
     if not session.awaits_history or event.reason not in compartments.GONE:
         return False
     known = [session.conversation.messages[name] for name in event.messages if name in session.conversation.messages]
@@ -256,7 +268,7 @@ def _with_usage(session: Session, counted: Usage, overflow: int) -> Session:
 
 
 def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Session:
-    now = calls.opened(session.calls, event, envelope)
+    now = calls.call_opened(session.calls, event, envelope)
     session = _known_to_be_served(session, event.served)
     first = thinking.first_change(session.step, event, system_changed=now.system_changed)
     return replace(
@@ -273,7 +285,7 @@ def _step_opened(session: Session, event: StepOpened, envelope: Envelope) -> Ses
 
 
 def _known_to_be_served(session: Session, served: int) -> Session:
-    """It is told what the call before went out with. A rebase that it did not have may be all that it wanted."""
+    """Learns what the call before went out with. A rebase that it did not have may be all that it wanted."""
     gone_out = session.revisions.gone_out(served)
     overflow = 0 if session.revisions.is_rebase_lost(served) else session.waits.overflow
     counted = session.usage if gone_out == session.revisions.sent else usage.corrected(session.usage, gone_out)

@@ -11,25 +11,25 @@ replace = msgspec.structs.replace
 
 
 class Void(msgspec.Struct, frozen=True):
-    """A stretch of the conversation whose signed thinking stands behind other bytes than it was thought behind."""
+    """A stretch of the conversation whose signed thinking follows other bytes than it was signed behind."""
 
     first: int
-    """Ordinal of the first message of the stretch; 0: what changed stands before all messages."""
+    """Ordinal of the first message of the stretch; 0: what changed precedes all messages."""
     last: int
     """Ordinal of its last message: what was thought later was thought behind the new bytes."""
 
 
 class Thinking(msgspec.Struct, frozen=True):
-    """Where thinking stands that a provider has signed: it holds only behind the bytes that it was thought behind."""
+    """The places of signed thinking, which is valid only behind the bytes that it was signed behind."""
 
     turn: int = 0
     """Ordinal of the newest message that a person wrote."""
     signed: int = 0
-    """Ordinal of the newest message with signed thinking that stands behind what it was thought behind."""
+    """Ordinal of the newest message with signed thinking that follows what it was signed behind."""
     latest: int = 0
-    """Ordinal of the newest message that ever had signed thinking, wherever that stands; 0: there was none."""
+    """Ordinal of the newest message that ever had signed thinking, valid or not; 0: there was none."""
     void: Void | None = None
-    """Where signed thinking stands that does not, because the harness changed what is before it."""
+    """The places of signed thinking that does not, because the harness changed what is before it."""
 
 
 def with_part(thinking: Thinking, conversation: Conversation, event: PartRecorded) -> Thinking:
@@ -76,7 +76,7 @@ def changed_from(thinking: Thinking, conversation: Conversation, first: int | No
         return thinking
     signed = newest_signed(conversation, thinking.turn + 1, first - 1) if thinking.signed >= first else thinking.signed
     if not thinking.latest or first > thinking.latest:
-        return replace(thinking, signed=signed)  # no thought stands there
+        return replace(thinking, signed=signed)  # there is no thinking
     return replace(thinking, signed=signed, void=joined(thinking.void, first, last))
 
 
@@ -107,7 +107,7 @@ def turn_of(conversation: Conversation, ordinal: int) -> int:
 
 
 def is_turn(conversation: Conversation, ordinal: int) -> bool:
-    """Whether what a user sent stands there still."""
+    """Whether what a user sent is still there."""
     message = conversation.messages.get(conversation.order.get(ordinal, ""))
     return message is not None and _is_users(conversation, message)
 

@@ -1,4 +1,4 @@
-"""What providers have counted of a session's prompts, model by model."""
+"""Providers' counts of a session's prompts, model by model."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -10,7 +10,7 @@ import msgspec
 from schemas.events import OverflowDetected, StepOpened, ToolsetChanged, UsageSampled
 from services.domain.conversation import Conversation, precedes
 from services.domain.fold import Map
-from services.domain.window import Learned, Model, bounded, prompt_tokens
+from services.domain.window import Learned, Model, prompt_tokens, with_shortest_refused
 from services.plan.session import calibration
 from services.plan.session.calibration import SYSTEM, Calibration
 
@@ -54,7 +54,7 @@ def offered(usage: Usage, event: ToolsetChanged) -> Usage:
 
 
 def _with_overhead(known: Calibration, tools: ToolsetChanged | None, denied: Sequence[str] = ()) -> Calibration:
-    """With what stands beside the messages, as its size was estimated: all but the tools that are switched off."""
+    """With the prompt outside the messages, as its size was estimated: all but the tools that are switched off."""
     if tools is None:
         return known
     sizes = zip(tools.names, tools.tokens, strict=False)
@@ -94,7 +94,7 @@ def corrected(usage: Usage, gone_out: int) -> Usage:
 
 def learned_beside(usage: Usage, learned: Learned) -> Learned:
     """What the session has learned of limits, with what the model in work has refused without saying why."""
-    return learned if usage.model is None else bounded(learned, usage.model, usage.calibration.refused)
+    return learned if usage.model is None else with_shortest_refused(learned, usage.model, usage.calibration.refused)
 
 
 def _is_of_another(usage: Usage, event: UsageSampled | OverflowDetected) -> bool:

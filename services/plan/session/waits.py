@@ -1,4 +1,4 @@
-"""What waits for a rebase: a flush, a refusal of a provider, and causes that came at a time when nothing may change."""
+"""Causes that wait for a rebase: a flush, a refusal, and causes that came when nothing might change."""
 
 import msgspec
 
@@ -13,7 +13,7 @@ ANSWERED = frozenset({"overflow", "flush"})
 
 
 class Waits(msgspec.Struct, frozen=True):
-    """What nothing was done about yet. Positions are 0 where there is no such thing."""
+    """Causes that wait for a rebase. Positions are 0 where there is no such thing."""
 
     flush: int = 0
     """Position of a person's request to apply all that waits."""
@@ -69,5 +69,5 @@ def extended(waits: Waits, event: PlanExtended, *, more_waits: bool, is_flushed:
 
 
 def _left(position: int, event: PlanExtended | PlanRebased, is_served: bool) -> int:  # noqa: FBT001 - a plain condition
-    """The position, unless what stands there is served by the decision."""
+    """The position, unless the fact there is served by the decision."""
     return 0 if is_served and position <= event.as_of else position

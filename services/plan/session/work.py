@@ -1,7 +1,7 @@
-"""What a session works at, folded from its own facts, for the head of its history.
+"""The work of a session, folded from its own facts, for the head of its history.
 
-A harness tells what a call said before it tells how the call ended, and maybe in two parts. So what the newest calls of
-commands and searches said is kept until their ends are known.
+A harness reports the output of a call before its exit code, and maybe in two parts. So the output of the newest
+commands and searches is stored until their exit codes are known.
 """
 
 from collections.abc import Iterable
@@ -20,6 +20,7 @@ from schemas.events import (
 )
 from services.domain.compartments import GONE
 from services.domain.conversation import Conversation, is_written
+from services.domain.senders import SUBAGENT, is_of_subagent
 from services.domain.texts.rule_sentences import laid_down
 from services.domain.tools.arguments import arguments_of
 from services.domain.tools.names import EDITORS, EDITS, LISTINGS, PATCHES, READS, SEARCHES, SYMBOLS, WRITES, plain
@@ -28,8 +29,6 @@ from services.memory.hot_state import HotState, after_run, after_search, after_t
 
 TYPED = "typed"
 """The provenance of a text that a person typed, as the harness vouches."""
-SUBAGENT = "subagent"
-"""The mode of a session that another agent has started."""
 MOST_CALLS = 8
 """Calls whose ends are not known yet."""
 _CALLS = frozenset({"tool", "tool_call", "tool_result"})
@@ -44,7 +43,7 @@ MOST_RULES = 40
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """What a person forbade or laid down in a message, as it was written."""
+    """A rule or a prohibition in a person's message, as it was written."""
 
     text: str
     message: str
@@ -52,7 +51,7 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 class Work(msgspec.Struct, frozen=True):
-    """What a session works at, and what is needed to go on with that."""
+    """The present work of a session, and what is needed to go on with it."""
 
     state: HotState = HotState()
     root: str = ""
@@ -60,7 +59,7 @@ class Work(msgspec.Struct, frozen=True):
     newest_calls: tuple[PartRecorded, ...] = ()
     """What the newest calls asked and answered, the newest last."""
     rules: tuple[Rule, ...] = ()
-    """What persons forbade or laid down, the newest last."""
+    """Rules and prohibitions of persons, the newest last."""
     is_subagent: bool = False
     """Whether another agent has started the session: then no person lays anything down in it."""
 
@@ -84,7 +83,7 @@ def worked(work: Work, event: Event, conversation: Conversation) -> Work:
             return _without(work, [part for message in known for part in message.parts])
         case SessionOpened(directory=directory, parent=parent, mode=mode):
             work = replace(work, root=directory)
-            return _subagents(work) if parent or mode == SUBAGENT else work
+            return _subagents(work) if is_of_subagent(parent, mode) else work
         case StepOpened(mode=mode):
             return _subagents(work) if mode == SUBAGENT and not work.is_subagent else work
         case _:
@@ -101,7 +100,7 @@ def _with_state(work: Work, state: HotState) -> Work:
 
 
 def _with_rules(work: Work, part: PartRecorded, conversation: Conversation) -> Work:
-    """With what a person lays down here, in place of the earlier text of the same part.
+    """The work with a person's rules in this part, in place of those in its earlier text.
 
     Only where the harness vouches that a person typed the text in this very message: a message of the role `user` may
     as well be pasted, forged, or what another agent asks for.
@@ -134,7 +133,7 @@ def _with_call(work: Work, part: PartRecorded) -> Work:
 
 
 def _ran(work: Work, run: ToolRan) -> Work:
-    """A call has ended. What it said is looked at no more once it is known how."""
+    """A call has ended. Its output is not needed any more once its result is known."""
     answer = next((one for one in work.newest_calls if one.part == run.part), None)
     asked = answer if answer is not None and answer.kind == "tool" else _asked(work.newest_calls, run)
     state = _after(work, run, asked.input if asked is not None else "", answer.output if answer is not None else "")
@@ -144,7 +143,7 @@ def _ran(work: Work, run: ToolRan) -> Work:
 
 
 def _after(work: Work, run: ToolRan, arguments: str, output: str) -> HotState:
-    """The state after this search or command. A tool that has no exit code and runs no command tells of no error."""
+    """The state after this search or command. A tool that has no exit code and runs no command reports no error."""
     if plain(run.tool) in SEARCHES:
         return after_search(work.state, output, work.root) if run.status == "completed" else work.state
     command = command_of("run", arguments_of(arguments))

@@ -1,4 +1,4 @@
-"""What the tiers never touch: code, addresses, paths, ids, and what a person is quoted with."""
+"""Regions that the tiers never touch: code, addresses, paths, ids, and quotations of a person."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,9 +7,9 @@ from itertools import pairwise
 Span = tuple[int, int]
 
 REGION = "\x00"
-"""Stands for a protected region while the rules work on the text around it."""
+"""A placeholder for a protected region while the rules work on the text around it."""
 QUOTE = "\x01"
-"""Stands for a quoted line: what is before it and what is behind it are two chunks."""
+"""A placeholder for a quoted line: what is before it and what is behind it are two chunks."""
 
 _OPENING = re.compile(r"^[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?(?P<fence>`{3,}+(?=[^`\n]*+$)|~{3,}+)", re.MULTILINE)
 _CLOSING = re.compile(r"^[ \t>]*+(?P<fence>`{3,}+|~{3,}+)[ \t\r]*+$", re.MULTILINE)

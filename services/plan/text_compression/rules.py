@@ -33,9 +33,9 @@ from services.plan.text_compression.words import (
 
 _STOPS = ".!?…"
 _NOTHING_SAID = (*_STOPS, *",;:-\u2013\u2014*+>#\n")
-"""What stands before the first word of a sentence, a clause or an item."""
+"""The text before the first word of a sentence, a clause or an item."""
 _LAST = ("", *"\r\n)]\u201d\u2019\"'")
-"""What stands behind the last word."""
+"""The text behind the last word."""
 
 _START = r"(?<!\S)"
 _END = r"""(?=[.,;!?…)\]"\u201d\u2019']*+(?:\s|\Z))"""
@@ -66,7 +66,7 @@ def _droppable(word: str) -> str:
 
 
 def _needless() -> re.Pattern[str]:
-    """With what stands before: a comma, a line's beginning, blanks. A first character of few kinds is found fast."""
+    """With what precedes it: a comma, a line's beginning, blanks. A first character of few kinds is found fast."""
     words = sorted((*FILLERS, *HEDGES, *PLEASANTRIES), key=len, reverse=True)
     one = f"(?:{'|'.join(map(_droppable, words))}){_END}"
     lead = r"(?P<lead>[,\n \t](?<![ \t][ \t])[ \t]*+)(?<!,)"

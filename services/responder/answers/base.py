@@ -1,4 +1,4 @@
-"""What a question is: what is asked, who answers it, and how many are answered at once."""
+"""The interface of a question: its message, the function that answers it, and how many are answered at once."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Generic, Protocol, TypeVar
@@ -33,7 +33,7 @@ R = TypeVar("R")
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What answers are made from."""
+    """The context of an answer: everything that it is made from."""
 
     kit: Kit
     limits: Limits
@@ -107,11 +107,11 @@ async def remembered_of(cache: SessionCache, project: str) -> Remembered:
 
 
 async def settings_of(cache: SessionCache, project: str) -> ProjectSettings:
-    """What a project has set for itself, under whichever name it goes by now."""
+    """A project's own settings, under whichever name it goes by now."""
     aliases = await cache.state(ALIASES, GLOBAL)
     return await cache.state(SETTINGS, Address(aliases.project(project)))
 
 
 def in_force(own: ProjectSettings, session: Session) -> Mapping[str, object]:
-    """What of that holds for a session: what was set at its first call, or at the rebase that took it in last."""
+    """The version of own settings that applies to a session: that of its first call, or of its last rebase."""
     return own.at(max(session.calls.first_seq, session.revisions.settings))

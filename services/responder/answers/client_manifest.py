@@ -128,7 +128,7 @@ def _with_older_verb(tool: Tool) -> Tool:
 
 
 def _older(called: C) -> C:
-    """The same for an adapter that takes every verb but `wish` for a question."""
+    """A tool for an adapter that takes every verb but `wish` for a question."""
     return replace(called, verb="wish") if called.verb == "command" else called
 
 

@@ -1,7 +1,7 @@
 """The answer to `ask.brief`: what a harness's own summary must carry on, as one bounded text.
 
 It ends with what is remembered of the project, by numbers, and with the form in which a summary may add to that or
-correct it. Nothing is kept of what was shown: the desk finds the list again by the id that stands there.
+correct it. The list itself is not stored: the desk finds it again by the id in the text.
 """
 
 from collections import OrderedDict
@@ -18,7 +18,7 @@ from services.domain.tokens import tokens
 from services.memory.entry import Memory
 from services.memory.remembered import Remembered
 from services.memory.rendering import numbered
-from services.memory.snapshot import Snapshot, holder_of, listed, named
+from services.memory.snapshot import Snapshot, holder_of, listed_memories, snapshot_of
 from services.plan.lanes.head import MODES
 from services.plan.session.session_activity import FileActivity, SessionActivity
 from services.plan.session.work import Rule
@@ -26,8 +26,10 @@ from services.responder.answers.base import LONG, Context, Question, remembered_
 
 MAX_TOKENS = 2500
 MAX_RULES = 600
-"""Tokens of what persons forbade or laid down."""
-LAID_DOWN = "What the user forbade or laid down, the newest first (carry each on under Instructions, word for word):"
+"""Tokens of persons' rules and prohibitions."""
+RULES_HEADING = (
+    "What the user forbade or laid down, the newest first (carry each on under Instructions, word for word):"
+)
 MOST_LISTS = 64
 MAX_LINE_CHARACTERS = 200
 HEADINGS = (
@@ -84,7 +86,7 @@ class _List(msgspec.Struct, frozen=True):
 def compaction_context(activity: SessionActivity, snapshot: Snapshot | None = None, rules: Sequence[Rule] = ()) -> str:
     """At most 2,500 tokens, by whole lines: what does not fit is left out from the end of each list.
 
-    `snapshot`: the memories that may be named; none: there is no memory. `rules`: what persons laid down, the newest
+    `snapshot`: the memories that may be named; none: there is no memory. `rules`: persons' rules, the newest
     last.
     """
     text, closing = list(OPENING), _of_memory(snapshot) if snapshot is not None else []
@@ -107,7 +109,7 @@ def _of_memory(snapshot: Snapshot) -> list[str]:
 def _sections(activity: SessionActivity, rules: Sequence[Rule]) -> Iterator[_List]:
     """The most important first."""
     quoted = dict.fromkeys(f'- "{flat(rule.text)}"' for rule in reversed(rules))
-    yield _List(LAID_DOWN, tuple(quoted), MAX_RULES)
+    yield _List(RULES_HEADING, tuple(quoted), MAX_RULES)
     todos = [f"- {_line(todo)}" for todo in activity.open_todos]
     yield _List("Still to do, by the agent's own list (keep these lines under Next steps):", todos)
     failures = [_failure(failure) for failure in reversed(activity.failures)]
@@ -167,14 +169,14 @@ class Briefs:
         remembered = await remembered_of(self._cache, ask.project)
         if remembered.book.is_home:
             return CompactionContext(compaction_context(activity, rules=rules))
-        snapshot = named(*self._listed(ask.project, remembered), holder_of(ask.session, activity.compactions))
+        snapshot = snapshot_of(*self._listed(ask.project, remembered), holder_of(ask.session, activity.compactions))
         return CompactionContext(compaction_context(activity, snapshot, rules))
 
     def _listed(self, project: str, remembered: Remembered) -> tuple[int, tuple[Memory, ...]]:
         book, shelf = remembered.book, remembered.shelf
         cached = self._lists.get(project)
         if cached is None or cached[0] != book.seq:
-            cached = book.seq, listed(book, shelf, shelf.fadings)
+            cached = book.seq, listed_memories(book, shelf, shelf.fadings)
         self._lists[project] = cached
         self._lists.move_to_end(project)
         if len(self._lists) > MOST_LISTS:

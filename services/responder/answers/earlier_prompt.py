@@ -107,7 +107,7 @@ def session_as_sent(newest: Session, call: ModelCall, number: int, plan: ServedP
 
 
 class EarlierPrompt(msgspec.Struct):
-    """What the prompt of a call was made of, folded from the log: nothing that only later decisions need."""
+    """The prompt of an earlier call, folded from the log: nothing that only later decisions need."""
 
     conversation: Conversation = Conversation()
     revisions: list[Revision] = []
@@ -127,7 +127,7 @@ class EarlierPrompt(msgspec.Struct):
 
 
 def _revised(revisions: list[Revision], event: Event, _: Envelope) -> list[Revision]:
-    """With the revision that a fact describes, entered in place."""
+    """The prompt with the revision of a fact, entered in place."""
     if isinstance(event, PlanExtended | PlanRebased):
         causes = tuple(event.causes) if isinstance(event, PlanRebased) else ()
         revisions.append(Revision(event.revision, decode_edits(event.edits), causes))

@@ -1,4 +1,4 @@
-"""The answer to `ask.expand`: which messages are meant, and what was said in them, a page at a time."""
+"""The answer to `ask.expand`: which messages are meant, and their texts, a page at a time."""
 
 import asyncio
 import re
@@ -9,8 +9,9 @@ import msgspec
 from schemas.asks import ExpandAsk, Expanded
 from schemas.events import CompartmentSealed
 from schemas.subjects import Address, BadSubject
-from services.domain.attachments import attachment, described, file_name
+from services.domain.attachments import attachment, attachment_in_words, file_name
 from services.domain.conversation import Message
+from services.domain.often import quantity
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.texts.markup import defused, escaped
 from services.domain.texts.posing import unposed
@@ -35,11 +36,11 @@ _PLACE = re.compile(r"\[\d{1,18}\] \w")
 
 
 class BadAsk(ValueError):
-    """What was asked for cannot be found, and why."""
+    """A request that cannot be answered, with the reason."""
 
 
 class Span(msgspec.Struct, frozen=True):
-    """What was meant."""
+    """The part of a session that was asked for."""
 
     messages: tuple[Message, ...]
     what: str
@@ -106,7 +107,7 @@ def unnumbered(session: Session) -> tuple[Message, ...]:
 
 
 def _first_seq(session: Session, message: Message) -> int:
-    """Where the log has the first of its parts; 0: it has none."""
+    """The log position of its first part; 0: the log has none."""
     return min((session.conversation.parts[name].seq for name in message.parts), default=0)
 
 
@@ -184,7 +185,8 @@ def _transcript(span: Span, recorded: Sequence[RecordedMessage]) -> Expanded:
     rest = [one.ordinal for one in recorded if one.ordinal > chunk.last]
     more = f" Cut for its length: go on with start={rest[0]} end={recorded[-1].ordinal}." if rest else _next(span)
     what = span.what.replace(f"-{recorded[-1].ordinal}", f"-{chunk.last}", 1)
-    text = f"{what} ({chunk.messages} messages, about {chunk.tokens} tokens).{more}\n\n{defused(chunk.text)}"
+    size = f"{quantity(chunk.messages, 'message')}, about {quantity(chunk.tokens, 'token')}"
+    text = f"{what} ({size}).{more}\n\n{defused(chunk.text)}"
     return Expanded(text, next=rest[0] if rest else span.behind)
 
 
@@ -201,9 +203,9 @@ def _lines(pieces: Iterable[tuple[RecordedMessage, Piece]]) -> Iterator[str]:
         if piece.tool or piece.call:
             yield f"{piece.tool} {piece.input}".rstrip()
             yield from _unposed(piece.output) if piece.output else ()
-            yield from (f"[{described(attached)}]" for attached in piece.attachments)
+            yield from (f"[{attachment_in_words(attached)}]" for attached in piece.attachments)
         elif piece.kind == "file":
-            yield f"[{described(attachment(piece.text, piece.mime, file_name(piece.text, piece.filename)))}]"
+            yield f"[{attachment_in_words(attachment(piece.text, piece.mime, file_name(piece.text, piece.filename)))}]"
         elif piece.text:
             label = LATER if piece.is_late else "" if piece.kind == "text" else f"({piece.kind}) "
             yield from _unposed(f"{label}{piece.text}")

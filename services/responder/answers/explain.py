@@ -34,11 +34,11 @@ from services.responder.answers.earlier_prompt import (
 from services.responder.answers.facts import fact_of
 from services.responder.answers.prompt_outline import (
     PromptOutline,
-    named,
     outline,
     prompt_hints,
     prompt_searches,
     with_facts,
+    with_title,
 )
 from services.responder.answers.session_names import LONGEST_NAME, MOST_LIKE, session_meant
 from services.responder.answers.taken_back import Withholding, withholding
@@ -89,7 +89,7 @@ def _explained(found: PromptOutline, envelopes: Mapping[int, Envelope], gone: Wi
 
 
 async def _outlined(reader: LogReader, ask: ExplainAsk, newest: Session) -> tuple[PromptOutline, int]:
-    """What the prompt of the step was made of, and how many calls the session has made by now."""
+    """The outline of the step's prompt, and the number of calls that the session has made by now."""
     if newest.step is not None and ask.step in ("", newest.step.step):
         return await asyncio.to_thread(outline, newest, ask), newest.calls.count
     address = Address(ask.project, ask.session)
@@ -99,7 +99,7 @@ async def _outlined(reader: LogReader, ask: ExplainAsk, newest: Session) -> tupl
     if calls[at].seq == newest.calls.seq:
         return await asyncio.to_thread(outline, newest, ask), len(calls)
     outlined = await _from_memory(reader, ask, newest, calls, at) or await _from_log(reader, ask, calls, at)
-    return named(outlined, newest.activity.title), len(calls)
+    return with_title(outlined, newest.activity.title), len(calls)
 
 
 def call_meant(calls: Sequence[ModelCall], ask: ExplainAsk) -> int:
@@ -136,7 +136,7 @@ def _end(calls: Sequence[ModelCall], at: int) -> int:
 async def _from_memory(
     reader: LogReader, ask: ExplainAsk, newest: Session, calls: Sequence[ModelCall], at: int
 ) -> PromptOutline | None:
-    """What a prompt was made of, by the newest state of the session; none: that does not say it any more."""
+    """The outline of a prompt by the newest state of the session; none: the state does not have it any more."""
     if not is_as_sent(newest, calls, at):
         return None
     address = Address(ask.project, ask.session)
@@ -147,7 +147,7 @@ async def _from_memory(
 
 
 async def _from_log(reader: LogReader, ask: ExplainAsk, calls: Sequence[ModelCall], at: int) -> PromptOutline:
-    """What a prompt was made of as its call's plan was served: what came later is left out.
+    """The outline of a prompt as its call's plan was served: what came later is left out.
 
     The session is folded, read and let go of in threads: each of these may take far longer than those who wait for the
     loop have time.

@@ -30,6 +30,7 @@ from schemas.events import (
     TagAssigned,
     TodoCaptured,
 )
+from services.domain.often import quantity
 from services.domain.senders import kind_of
 from services.domain.texts.bounds import flat
 
@@ -50,7 +51,7 @@ def in_line(text: str, most: int = MAX_TEXT) -> str:
 
 
 def part_in_words(part: PartRecorded) -> str:
-    """What kind of part it is: `the output of read`, `a text`."""
+    """The kind of a part in words: `the output of read`, `a text`."""
     match part:
         case PartRecorded(kind="tool" | "tool_result"):
             return f"the output of {part.tool or 'a tool'}"
@@ -65,7 +66,7 @@ def part_in_words(part: PartRecorded) -> str:
 
 
 def _of_window(rebase: PlanRebased) -> str:
-    """How much the model took, and who reported it, as far as that was recorded."""
+    """The model's window, and who reported it, as far as that was recorded."""
     return f", usable {rebase.window} ({rebase.window_source})" if rebase.window_source else ""
 
 
@@ -87,7 +88,7 @@ def _summary(event: Event) -> str:
         case PlanRebased(causes=causes, tokens_before=before, tokens_after=after):
             return f"{', '.join(causes)}: {before} to {after} tokens{_of_window(event)}"
         case PlanExtended(edit_count=count):
-            return f"{count} edits of new messages"
+            return f"{quantity(count, 'edit')} of new messages"
         case CompartmentSealed(first=first, last=last, title=title):
             return f"messages {first} to {last} compressed: {title}"
         case DocumentCaptured(path=path, bytes=size, digest=digest):
@@ -95,7 +96,7 @@ def _summary(event: Event) -> str:
         case FileTouched(path=path, action=action):
             return f"{path} was {action}"
         case TodoCaptured(contents=contents):
-            return f"a list of {len(contents)} things to do"
+            return f"a list of {quantity(len(contents), 'thing')} to do"
         case HintDecided(decision=decision, reason=reason, ids=ids):
             return f"{decision}: {', '.join(ids) or reason}"
         case MemoryReinforced(effect=effect, origin=origin):

@@ -11,7 +11,7 @@ import msgspec
 from schemas.asks import Fact, MemoryAsk, MemoryEntry, MemoryReply, MemorySource
 from schemas.events import PartRecorded
 from schemas.subjects import Address
-from services.domain.finding import Unnamed, find
+from services.domain.finding import NotNamed, find
 from services.domain.project_settings import with_own
 from services.kit.bus import LogReader
 from services.kit.cache import folded
@@ -29,7 +29,7 @@ from services.responder.answers.memory_reports import (
     listing,
     missing,
     missing_text,
-    noted,
+    notes_reply,
     policy,
     quality,
     reading,
@@ -43,11 +43,11 @@ OFF_HERE = (
 )
 HOME = "this is a home directory, of which nothing is remembered; ask in the folder of a project, or name one"
 PASTS = 4
-"""Books of earlier positions that are kept: whoever asks about one asks more than once."""
+"""Books of earlier positions in the cache: whoever asks about one asks more than once."""
 MOST_REVIEWED = 100
 """Memories that are reviewed at once."""
 MOST_FACTS = 20
-"""Facts that are told as the reasons for one memory."""
+"""Facts that are named as the reasons for one memory."""
 
 replace = msgspec.structs.replace
 
@@ -61,7 +61,7 @@ class _Past(msgspec.Struct, frozen=True):
 
 
 class Pasts:
-    """What projects remembered at earlier positions: folded from the log, or from an earlier one that is kept."""
+    """Projects' books at earlier positions: folded from the log, or from a cached book of an earlier position."""
 
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader
@@ -127,7 +127,7 @@ class Memories:
                     return await self._repeating(known)
                 case _:
                     return await asyncio.to_thread(_report, known, ask)
-        except (BadMemoryAsk, Unnamed) as error:
+        except (BadMemoryAsk, NotNamed) as error:
             return MemoryReply(error=f"{str(error)[:1].upper()}{str(error)[1:]}.")
 
     async def _known(self, ask: MemoryAsk) -> KnownMemory:
@@ -163,7 +163,7 @@ class Memories:
         )
 
     async def _repeating(self, known: KnownMemory) -> MemoryReply:
-        """What says nearly the same now: of what was compared before only what has changed since is compared."""
+        """The pairs that are nearly the same now: only what has changed since the last comparison is compared."""
         async with self._comparing:
             pairs = await asyncio.to_thread(self._twins.of, known.project, known.remembered.shelf)
             return await asyncio.to_thread(repeating, known, pairs)
@@ -175,7 +175,7 @@ class Memories:
         return replace(reply, text=missing_text(reply, {seq: envelope.at for seq, envelope in found.items()}))
 
     async def _review(self, known: KnownMemory) -> MemoryReply:
-        """What waits for a person, with the words of the messages that it came from."""
+        """Proposals that wait for a person, with the words of the messages that they came from."""
         reply = await asyncio.to_thread(listing, known, MemoryAsk(known.project, filter="pending"))
         wanted: dict[str, dict[str, list[MemoryEntry]]] = {}
         for entry in reply.memories[:MOST_REVIEWED]:
@@ -213,7 +213,7 @@ def _report(known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
         case "twins":
             return repeating(known)
         case "notes":
-            return noted(known, ask)
+            return notes_reply(known, ask)
         case "policy":
             return policy(known)
         case _:

@@ -1,4 +1,4 @@
-"""What is said of a project's memory: values in, a reply out."""
+"""Reports on a project's memory: values in, a reply out."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -14,6 +14,7 @@ from schemas.events.fact import CATEGORIES
 from schemas.events.memory import TRUSTS, VERDICTS
 from services.domain.finding import echo, find
 from services.domain.limits import MemoryLimits
+from services.domain.often import quantity
 from services.domain.texts.bounds import flat
 from services.domain.texts.line import plain
 from services.domain.tokens import BYTES_PER_TOKEN
@@ -43,13 +44,13 @@ class BadMemoryAsk(ValueError):
 
 
 class KnownMemory(msgspec.Struct, frozen=True):
-    """What is known of a project at one position of the log."""
+    """The knowledge of a project at one position of the log."""
 
     project: str
     remembered: Remembered
     limits: MemoryLimits
     at: datetime
-    """For which moment strength is told."""
+    """The moment at which strength is computed."""
     position: int
 
     @property
@@ -59,7 +60,7 @@ class KnownMemory(msgspec.Struct, frozen=True):
 
     @property
     def profile(self) -> Profile:
-        """How much of it a head shows."""
+        """The part of it that a head shows."""
         return profile_of(self.limits)
 
     @property
@@ -176,7 +177,7 @@ def _hidden(known: KnownMemory, holding: Mapping[str, Memory], choice: Choice) -
 
 
 def missing_text(reply: MemoryReply, times: Mapping[int, datetime]) -> str:
-    """The same in words, with the time of each fact."""
+    """The missing memories in words, with the time of each fact."""
     lines = [f"{reason}: {count}" for reason, count in reply.counts.items()]
     for one in reply.hidden:
         at = times.get(one.since)
@@ -196,14 +197,14 @@ def repeating(known: KnownMemory, found: TwinPairs | None = None) -> MemoryReply
     strongest = (one for one in ranked(shelf, known.at, known.dormant, fadings=shelf.fadings) if one.is_active)
     pairs = [*(twins(strongest) if found is None else found.among(strongest))]
     lines = [f"{one.id} is like {other.id}: {plain(one.text)}" for one, other in pairs[:MOST_LINES]]
-    text = "\n".join([f"{len(pairs)} memories may say the same as a stronger one.", *lines])
+    text = "\n".join([f"{quantity(len(pairs), 'memory', 'memories')} may say the same as a stronger one.", *lines])
     return msgspec.structs.replace(
         known.reply(text), total=len(pairs), twins=tuple((one.id, other.id) for one, other in pairs)
     )
 
 
 class TwinsOfProjects:
-    """Which memories of projects say nearly the same. Of a project that is asked about again only news is compared."""
+    """A cache of memories that are nearly the same. For a project that is cached already only news is compared."""
 
     def __init__(self) -> None:
         self._newest: OrderedDict[str, tuple[MemoryShelf, TwinPairs]] = OrderedDict()
@@ -227,7 +228,7 @@ class TwinsOfProjects:
 NOTE_STATUSES = ("active", "ready", "parked", "dismissed")
 
 
-def noted(known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
+def notes_reply(known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
     """The notes of all sessions, or of one, that wait; or those of another status."""
     if ask.filter and ask.filter not in NOTE_STATUSES:
         raise BadMemoryAsk(f"{echo(ask.filter)} is no status of a note; use one of {', '.join(NOTE_STATUSES)}")
@@ -254,7 +255,7 @@ def noted(known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
 
 
 def _no_note(ask: MemoryAsk, notes: Sequence[Note]) -> str:
-    """That none of the notes of a project is one that was asked for."""
+    """The sentence for a note that does not exist."""
     if not notes:
         return "This project has no notes."
     if ask.filter or ask.session:
@@ -275,7 +276,7 @@ def around(text: str, sentence: str) -> str:
 
 
 def policy(known: KnownMemory) -> MemoryReply:
-    """What is done with candidates, by where they come from."""
+    """The policy for candidates, by their trust."""
     found = known.remembered.book.policy
     actions = {trust: action_for(found, trust) for trust in TRUSTS}
     lines = [f"{trust:<12} {action}{'' if trust in found else '  (by default)'}" for trust, action in actions.items()]
@@ -283,7 +284,7 @@ def policy(known: KnownMemory) -> MemoryReply:
 
 
 def quality(known: KnownMemory) -> MemoryReply:
-    """How candidates fared, each by its last judgement; and how much of what was taken in was junk, by source."""
+    """The results of candidates, each by its last judgement; and the share of junk in what was taken in, by source."""
     found = known.remembered.book.verdicts
     counts = {verdict: found.get(verdict, 0) for verdict in VERDICTS}
     total = len(known.remembered.book.candidates)
@@ -311,7 +312,7 @@ JUNK: tuple[Status, ...] = ("rejected", "archived", "quarantined")
 
 
 def _junk(memories: Iterable[Memory]) -> Iterator[JunkRate]:
-    """By source, as people and agents have decided; what only waits is not counted."""
+    """Junk by source, as people and agents have decided; proposals that only wait are not counted."""
     of = {source: [one for one in memories if one.trust == source and one.status != "pending"] for source in TRUSTS}
     for source, found in of.items():
         junk = sum(one.status in JUNK for one in found)
@@ -380,7 +381,7 @@ def _written(line: _Line) -> str:
 
 
 def _waits(note: Note) -> str:
-    """What a note waits for, or what came of that."""
+    """The condition of a note, or its result."""
     if not note.condition:
         return ""
     came_of_it = f"; {note.stage}: {plain(note.reason)}" if note.announced else ""
@@ -388,7 +389,7 @@ def _waits(note: Note) -> str:
 
 
 def _is_wanted(wanted: str, category: str, text: str) -> bool:
-    """Whether the category is meant, or every word stands in the text."""
+    """Whether the category is meant, or every word is in the text."""
     if not wanted or wanted.upper() == category.upper():
         return True
     low = text.lower()

@@ -1,4 +1,4 @@
-"""What a prompt is made of at one call: the edits in force, the hints and the answers to searches in it."""
+"""The outline of a prompt at one call: the edits in force, the hints and the answers to searches in it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -43,7 +43,7 @@ class HintPlace(msgspec.Struct, frozen=True):
 
 
 class PromptOutline(msgspec.Struct, frozen=True):
-    """What is explained of a prompt, without the facts of the log behind it. It refers to no whole session."""
+    """The outline of a prompt, without the facts of the log behind it. It refers to no whole session."""
 
     explained: Explanation = Explanation()
     """What is explained without those facts."""
@@ -56,13 +56,13 @@ class PromptOutline(msgspec.Struct, frozen=True):
 
     @property
     def positions(self) -> frozenset[int]:
-        """Where the log has all that has to be looked up."""
+        """The log positions of all facts that have to be looked up."""
         edits = {seq for one in self.edits for seq in one.edit.by}
         return frozenset({*edits, *(seq for one in self.searches for seq in (one.answer.seq, one.call_seq))})
 
 
 def outline(session: Session, ask: ExplainAsk) -> PromptOutline:
-    """What there is to explain of a session at its newest call."""
+    """The outline of a session's newest call."""
     edits = [*session.plan.edits()]
     tags = sum(map(_only_shows_tag, edits))
     wanted = [edit for edit in edits if _is_wanted(edit, ask)]
@@ -88,8 +88,8 @@ def outline(session: Session, ask: ExplainAsk) -> PromptOutline:
     )
 
 
-def named(outlined: PromptOutline, title: str) -> PromptOutline:
-    """The same of a session that has this title now."""
+def with_title(outlined: PromptOutline, title: str) -> PromptOutline:
+    """The outline with the session's present title."""
     return replace(outlined, explained=replace(outlined.explained, title=title))
 
 
@@ -127,7 +127,7 @@ def _explained(session: Session, edits: Sequence[AnyEdit]) -> Iterator[Explained
 
 
 def lanes_of(edit: AnyEdit) -> tuple[str, ...]:
-    """What the lanes that have decided an edit are called."""
+    """The names of the lanes that have decided an edit."""
     if _only_shows_tag(edit):
         return (PUBLIC_NAMES[TAGS.name],)
     return tuple(PUBLIC_NAMES.get(mark.lane, mark.lane) for mark in parse_marks(edit.lane))
@@ -220,7 +220,7 @@ def _part(envelope: Envelope | None) -> PartRecorded | None:
 
 
 def _query(call: PartRecorded | None) -> str:
-    """What was searched for; of arguments that are none of ours, their beginning."""
+    """The query of a search; of arguments that are none of ours, their beginning."""
     if call is None:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""The answer to `ask.served`: what of a session, and of what is known beside it, stands in its prompt now."""
+"""The answer to `ask.served`: what of a session, and of the project's knowledge, is in its prompt now."""
 
 import asyncio
 from collections import OrderedDict
@@ -70,7 +70,7 @@ def _compressed(session: Session) -> Iterator[str]:
 
 
 class ServedAnswers:
-    """What is served of sessions: worked out once for each of their states, and not on the loop that makes plans."""
+    """A cache of what sessions are served: computed once for each state, and not on the loop that makes plans."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[Address, tuple[Session, Remembered, Served]] = OrderedDict()

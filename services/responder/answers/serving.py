@@ -1,4 +1,4 @@
-"""How a responder answers the questions of one kind: as they come, or some at a time."""
+"""Serves the questions of one kind: as they come, or some at a time."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Which session is meant by its id or the beginning of it, and which are called nearly the same where none is."""
+"""Finds a session by its id or the beginning of it; names similar ones where there is none."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -41,7 +41,7 @@ async def nearest(context: Context, project: str, name: str) -> UnknownSession |
 
 
 def unknown_session(project: str, name: str, like: Sequence[str]) -> str:
-    """That there is no such session, and which are called nearly the same."""
+    """The sentence for a session that does not exist, with similar names."""
     bounded = escaped(unposed(name)[:LONGEST_NAME])
     meant = f"did you mean {' or '.join(like[:MOST_LIKE])}?" if like else "a search names those that there are"
     return f"there is no session {bounded} in the project {project}: {meant}"

@@ -8,6 +8,7 @@ from math import isinf
 from schemas.asks import SessionAsk, SessionReport
 from services.domain.learned_limits import GLOBAL
 from services.domain.limits import Limits
+from services.domain.often import quantity
 from services.domain.project_settings import with_own
 from services.domain.ranges import ranges
 from services.domain.window import NOTHING, Learned, Source, Window, cache_ttl, prompt_tokens, window
@@ -34,7 +35,7 @@ MAX_LINE_CHARACTERS = 120
 
 
 def report(session: Session, limits: Limits, lag: int, learned: Learned = NOTHING, now: datetime | None = None) -> str:
-    """How a session stands. All tokens of prompts are as its provider counts them, tools and system prompt included.
+    """The state of a session. All tokens of prompts are as its provider counts them, tools and system prompt included.
 
     `lag`: how many facts of the log were not read yet. `learned`: what all sessions have learned of models' limits.
     `now`: the time, for the provider's cache; None where nobody knows it.
@@ -58,7 +59,7 @@ def report(session: Session, limits: Limits, lag: int, learned: Learned = NOTHIN
 
 
 def _prompt(session: Session, room: Window | None, limits: Limits, now: datetime | None) -> Iterator[str]:
-    """What the coming prompt is made of, and what stands between it and the next rebase."""
+    """The parts of the coming prompt, and what the next rebase waits for."""
     if session.step is None or room is None:
         return
     made, ahead = attribution(session), outlook(session, session.step, room, limits)
@@ -145,7 +146,7 @@ def _history(session: Session) -> Iterator[str]:
     cost = sum(one.tokens for one in sealed)
     yield (
         f"History: messages {sealed[0].first}-{session.history.last} (about {_count(cost)} tokens) "
-        f"in {len(sealed)} parts{waiting}"
+        f"in {quantity(len(sealed), 'part')}{waiting}"
     )
 
 

@@ -1,4 +1,4 @@
-"""The answer to `ask.status`: positions in the log, what is held in memory, and how near sessions are to a rebase."""
+"""The answer to `ask.status`: positions in the log, what is in memory, and how near sessions are to a rebase."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -59,17 +59,17 @@ def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
 
 
 class SessionStatuses:
-    """What a status reports of sessions. A session is weighed once for each of its states, however often one asks."""
+    """A cache of sessions' reports. A session is weighed once for each of its states, however often one asks."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._weighed: dict[Address, _Weighed] = {}
+        self._weighed: dict[Address, _ReportedSession] = {}
         """The sessions of the newest answer."""
 
     def of(
         self, entries: Sequence[Entry[Session]], learned: Learned, own: Mapping[str, ProjectSettings]
     ) -> tuple[SessionStatus, ...]:
-        """How near these sessions are to their next rebase; without those that have made no call.
+        """The reports of these sessions, without those that have made no call.
 
         `learned`: what all sessions have learned of models' limits. `own`: what each of their projects has set.
         """
@@ -79,20 +79,20 @@ class SessionStatuses:
             made_of = entry.state, learned, settings
             if known is None or any(now is not then for now, then in zip(made_of, known.made_of, strict=True)):
                 limits = with_own(self._limits, in_force(settings, entry.state))
-                known = _Weighed(made_of, session_status(entry, limits, learned))
+                known = _ReportedSession(made_of, session_status(entry, limits, learned))
             self._weighed[entry.address] = known
         return tuple(one.status for one in self._weighed.values() if one.status is not None)
 
 
-class _Weighed(NamedTuple):
-    """What a session was found to be, and of which states: these are values, so that the same one gives the same."""
+class _ReportedSession(NamedTuple):
+    """A session's report, with the states that it was made of, by which it is recognised."""
 
     made_of: tuple[Session, Learned, ProjectSettings]
     status: SessionStatus | None
 
 
 def session_status(entry: Entry[Session], limits: Limits, learned: Learned) -> SessionStatus | None:
-    """How near a session is to its next rebase; None if it has made no call."""
+    """The report of a session; None if it has made no call."""
     session = entry.state
     if session.step is None:
         return None

@@ -1,4 +1,4 @@
-"""What people have taken back, left out of an explanation: none of it is repeated there word for word."""
+"""Leaves out of an explanation what people have taken back: none of it is repeated there word for word."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -23,7 +23,7 @@ replace = msgspec.structs.replace
 
 
 class Withholding(msgspec.Struct, frozen=True):
-    """What is not to be repeated: texts, what names them, and the facts that are about them."""
+    """Everything that is not to be repeated: texts, their names, and the facts that are about them."""
 
     texts: tuple[str, ...] = ()
     """The longest first."""
@@ -39,7 +39,7 @@ class Withholding(msgspec.Struct, frozen=True):
         return text
 
     def answer(self, text: str) -> str:
-        """The same of an answer to a search, which shows what it has found in part: all of it goes with one of them."""
+        """An answer to a search: all of it is withheld where it has one of these names."""
         return TAKEN_BACK if any(name in text for name in self.names) else self.words(text)
 
     def edit(self, one: Explained) -> Explained:
@@ -67,7 +67,7 @@ NOTHING = Withholding()
 def withholding(
     remembered: Remembered, predecessor: Predecessor, facts: Mapping[int, Envelope], hints: Sequence[PromptHint]
 ) -> Withholding:
-    """What is to be left out where a prompt is explained with these facts and hints.
+    """Everything that is to be left out where a prompt is explained with these facts and hints.
 
     `predecessor`: what the session's first plan has recorded of the session before it.
     """

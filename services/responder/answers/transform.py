@@ -22,7 +22,7 @@ from services.kit import metrics
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Bodies, Conflict, Missing, Unconfirmed, Unreachable
 from services.kit.cache import Entry
-from services.kit.command_queue import PATIENCE, Handled
+from services.kit.command_queue import PATIENCE, HandledCommand
 from services.kit.retry import retrying
 from services.kit.room import Kit
 from services.kit.turns import Expired, Queue, ReplacedByNewer
@@ -30,7 +30,7 @@ from services.memory.remembered import Remembered
 from services.plan.head.documents import Document, at_the_head
 from services.plan.head.last_session import left_open
 from services.plan.lanes import View
-from services.plan.lanes.base import Coming
+from services.plan.lanes.base import PendingSettings
 from services.plan.lanes.hint_decisions import hits_of
 from services.plan.lanes.note_reminder import status_of
 from services.plan.planner.forks import decide
@@ -41,7 +41,7 @@ from services.plan.session.state import Session, served_tokens
 from services.responder.answers.base import PLANS, Question, in_force, remembered_of, settings_of
 from services.responder.hinting import Hinting
 from services.responder.new_sessions import NewSessions
-from services.responder.projections.documents import DOCUMENTS, Captured
+from services.responder.projections.documents import DOCUMENTS, CapturedDocument
 from services.responder.projections.learned_limits import LEARNED_LIMITS
 from services.responder.projections.profiles import PROFILES
 from services.responder.projections.session import SESSION
@@ -56,7 +56,7 @@ MAX_REPLY_BYTES = 700 * 1024
 
 
 class OwnLimits(NamedTuple):
-    """What an installation says with what a project has set for itself."""
+    """The installation's limits with a project's own settings."""
 
     limits: Limits
     memory: MemoryLimits
@@ -138,7 +138,7 @@ class Transformer:
 
     async def _advance(
         self, address: Address, state: Session, step: str, deadline: float
-    ) -> Handled[Session, Pass | None]:
+    ) -> HandledCommand[Session, Pass | None]:
         """Bring the plan up to this step, unless the asker no longer listens: what nobody gets is not served."""
 
         async def decide(draft: Draft[Session]) -> Pass | None:
@@ -164,7 +164,7 @@ class Transformer:
         then, now = await self._own(address.project, state)
         remembered, coming = await self._remembered(address.project, then), None
         if now != then:
-            coming = Coming(now.limits, now.memory, await self._remembered(address.project, now))
+            coming = PendingSettings(now.limits, now.memory, await self._remembered(address.project, now))
         view = View(
             state,
             then.limits,
@@ -189,7 +189,7 @@ class Transformer:
         return made
 
     def _predecessor(self, address: Address, state: Session, remembered: Remembered) -> Predecessor:
-        """What the session before this one left open, for the first plan of a session; later on its plan says it."""
+        """The open end of the session before this one, for the first plan of a session; later on its plan has it."""
         found = None if state.revision or state.heritage.copied else self._new_sessions.before(address)
         if found is None or state.calls.at is None:
             return Predecessor()
@@ -197,7 +197,7 @@ class Transformer:
         return left_open(last, remembered, name, state.calls.at)
 
     async def _own(self, project: str, state: Session) -> tuple[OwnLimits, OwnLimits]:
-        """What holds for a session, and what does from its next rebase on.
+        """The limits that apply to a session now, and those from its next rebase on.
 
         It goes on under what its project had set when its prompt was written last: at its first call, or at the newest
         rebase that has taken in what was set then.
@@ -236,7 +236,7 @@ class Transformer:
             return Remembered()
         return await remembered_of(self._cache, project)
 
-    async def _document(self, captured: Captured) -> str | None:
+    async def _document(self, captured: CapturedDocument) -> str | None:
         """Its text; none where the log does not give it now."""
         if captured.text_ref:
             return await self._body(captured.text_ref)
@@ -289,7 +289,7 @@ def _reply(state: Session, made: Pass, base: int, newest: int) -> Plan:
 
 
 def _notices(made: Pass) -> Iterator[str]:
-    """What the person should know, and the answer to one who asked for a flush."""
+    """Notices for the person, and the answer to one who asked for a flush."""
     yield from made.notices
     for event in made.events:
         if isinstance(event, PlanRebased) and "flush" in event.causes:

@@ -1,1 +1,1 @@
-"""What the responder folds in memory: one module for each projection, which registers itself by defining it."""
+"""The responder's projections in memory: one module for each, which registers itself by defining it."""

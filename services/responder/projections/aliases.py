@@ -1,4 +1,4 @@
-"""Which project each name leads to."""
+"""The projection of projects' names."""
 
 from services.domain.aliases import NOUN, Aliases, evolve
 from services.responder.projections.base import Projection

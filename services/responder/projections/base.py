@@ -1,4 +1,4 @@
-"""What a projection is: the state of a scope of the log, folded event by event."""
+"""The interface of a projection: the state of a scope of the log, folded event by event."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, Literal, TypeVar

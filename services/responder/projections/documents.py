@@ -14,12 +14,12 @@ from services.responder.projections.base import Projection
 replace = msgspec.structs.replace
 
 
-class Captured(msgspec.Struct, frozen=True):
-    """Where a document's newest content is found."""
+class CapturedDocument(msgspec.Struct, frozen=True):
+    """The place of a document's newest content."""
 
     path: str
     digest: str
-    """Empty: the document is gone. That is kept, for those who were shown it."""
+    """Empty: the document is gone. That is remembered, for those who were shown it."""
     seq: int
     """The position of the fact that holds the text ..."""
     text_ref: str = ""
@@ -29,9 +29,9 @@ class Captured(msgspec.Struct, frozen=True):
 class Documents(msgspec.Struct, frozen=True):
     """The newest of each document."""
 
-    captured: Map[str, Captured] = Map()
+    captured: Map[str, CapturedDocument] = Map()
 
-    def among(self, paths: Iterable[str]) -> tuple[Captured, ...]:
+    def among(self, paths: Iterable[str]) -> tuple[CapturedDocument, ...]:
         """Those of these paths that are known, in the order of the paths."""
         return tuple(self.captured[path] for path in dict.fromkeys(paths) if path in self.captured)
 
@@ -40,7 +40,7 @@ def evolve(documents: Documents, event: Event, envelope: Envelope) -> Documents:
     """Keep the newest capture of each path."""
     match event:
         case DocumentCaptured(path=path, digest=digest):
-            found = Captured(path, digest, envelope.seq, event.text_ref)
+            found = CapturedDocument(path, digest, envelope.seq, event.text_ref)
             return replace(documents, captured=documents.captured.insert(path, found))
         case _:
             return documents

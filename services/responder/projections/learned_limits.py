@@ -1,4 +1,4 @@
-"""What all sessions have learned of the limits of models."""
+"""The projection of models' limits that all sessions have learned."""
 
 from services.domain.learned_limits import evolve
 from services.domain.window import Learned

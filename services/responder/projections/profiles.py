@@ -1,4 +1,4 @@
-"""What is known of people, and whose sessions there are."""
+"""The projection of people's profiles, and of the owners of sessions."""
 
 from services.memory.profiles import NOUN, Profiles, evolve
 from services.responder.projections.base import Projection

@@ -1,4 +1,4 @@
-"""What a project has set for itself, in all its versions: a session goes on with the values of its last rebase."""
+"""The projection of a project's own settings, in all their versions: a session uses those of its last rebase."""
 
 from services.domain.project_settings import ProjectSettings, evolve
 from services.responder.projections.base import Projection

@@ -4,7 +4,7 @@ with parts as (
   select project, session, message, part, hashes, made, seq, happened
   from commit_mentioned where seq <= as_of
   qualify row_number() over (partition by project, session, part order by seq desc) = 1
-), said as (  -- each beginning of a name, by who says it
+), mentions as (  -- each beginning of a hash, by the text that has it
   select project, 'part' as source, part as id, session, message, hash, list_contains(made, hash) as made, seq, happened
   from (select *, unnest(hashes) as hash from parts) named
   where not exists (
@@ -31,10 +31,10 @@ with parts as (
     from notes_at(as_of)
   )
 )
-select said.project, commits.sha, commits.subject, said.source, said.id, said.session, said.message,
-  bool_or(said.made) as made, max(said.seq) as seq, max(said.happened) as happened
-from said
+select mentions.project, commits.sha, commits.subject, mentions.source, mentions.id, mentions.session, mentions.message,
+  bool_or(mentions.made) as made, max(mentions.seq) as seq, max(mentions.happened) as happened
+from mentions
 join commits_at(as_of) commits
-  on commits.project = said.project and left(commits.sha, 6) = left(said.hash, 6)
-  and starts_with(commits.sha, said.hash)
+  on commits.project = mentions.project and left(commits.sha, 6) = left(mentions.hash, 6)
+  and starts_with(commits.sha, mentions.hash)
 group by all;

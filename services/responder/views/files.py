@@ -1,4 +1,4 @@
-"""Which file answers: the one of today's shapes, or an older one for as long as the new one is being built.
+"""Chooses the views' file that answers: the current one, or an older one while the new one is being built.
 
 A file that is damaged, or that is not what the log says, is put aside and built anew from the log.
 """
@@ -89,7 +89,7 @@ class Files:
             await asyncio.sleep(RETRY_PAUSE)
 
     async def swap_at(self, head: int) -> None:
-        """Let the new file answer as soon as it holds what the log held when it was begun; remove older ones."""
+        """Let the new file answer as soon as it has all that the log had when it was begun; remove older ones."""
         while self.building.committed < head:  # noqa: ASYNC110 - once in a file's life
             await asyncio.sleep(POLL)
         old, self.serving = self.serving, self.building

@@ -21,10 +21,10 @@ with added as (
   select project, memory, seq, category, memory_class, text, trust, null as importance, 'merged' as how
   from memory_merged where seq <= as_of
 ), wordings as (
-  select worded.*, lag(worded.text) over said as text_before, lag(worded.category) over said as category_before
+  select worded.*, lag(worded.text) over history as text_before, lag(worded.category) over history as category_before
   from worded
   join known on known.project = worded.project and known.memory = worded.memory and known.first_seq <= worded.seq
-  window said as (partition by worded.project, worded.memory order by worded.seq)
+  window history as (partition by worded.project, worded.memory order by worded.seq)
 ), words as (
   select project, memory, max(seq) as seq, arg_max(category, seq) as category, arg_max(memory_class, seq) as given_class,
     arg_max(text, seq) as text, arg_max(trust, seq) filter (trust <> '' or how = 'added') as trust,
@@ -37,7 +37,7 @@ with added as (
   select project, unnest(merged.sources) as memory, merged.memory as superseded_by, merged.seq
   from (select * from memory_merged where seq <= as_of) merged
   join known using (project, memory) where known.first_seq < merged.seq
-), told as (  -- whether it holds; `place` orders what one fact says
+), statuses as (  -- each status that a fact gives; `place` orders those of one fact
   select project, memory, seq, 0 as place, status, '' as superseded_by from added
   union all by name
   select project, memory, seq, 0 as place, 'superseded' as status, superseded_by
@@ -73,14 +73,14 @@ with added as (
     on overtaken.project = released.project and overtaken.superseded_by = released.member
     and overtaken.seq < released.seq and list_contains(released.restored, overtaken.memory)
 ), turns as (
-  select told.*, lag(told.status) over course as status_before,
-    last_value(if(told.status in ('quarantined', 'released'), null, told.status) ignore nulls) over course as held
-  from told
-  join known on known.project = told.project and known.memory = told.memory and known.first_seq <= told.seq
-  window course as (partition by told.project, told.memory order by told.seq, told.place)
+  select statuses.*, lag(statuses.status) over course as status_before,
+    last_value(if(statuses.status in ('quarantined', 'released'), null, statuses.status) ignore nulls) over course as lasting
+  from statuses
+  join known on known.project = statuses.project and known.memory = statuses.memory and known.first_seq <= statuses.seq
+  window course as (partition by statuses.project, statuses.memory order by statuses.seq, statuses.place)
 ), ends as (
   select project, memory, max(seq) as seq, arg_max(status, (seq, place)) as status,
-    arg_max(held, (seq, place)) filter (status = 'quarantined' and status_before <> 'quarantined') as released_to,
+    arg_max(lasting, (seq, place)) filter (status = 'quarantined' and status_before <> 'quarantined') as released_to,
     arg_max(superseded_by, (seq, place)) filter (superseded_by is not null) as superseded_by
   from turns where status <> 'released' or status_before = 'quarantined'
   group by all

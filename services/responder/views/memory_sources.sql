@@ -25,8 +25,8 @@ with added as (
   select project, memory, seq, happened, actor, origin, message, run, evidence
   from (
     select worded.* from worded join known using (project, memory) where worded.seq >= known.first_seq
-    window said as (partition by project, memory order by seq)
-    qualify how <> 'revised' or (text, category) is distinct from (lag(text) over said, lag(category) over said)
+    window history as (partition by project, memory order by seq)
+    qualify how <> 'revised' or (text, category) is distinct from (lag(text) over history, lag(category) over history)
   )
   union all by name
   select project, memory, seq, happened, coalesce(nullif(actor_id, ''), actor_kind) as actor,

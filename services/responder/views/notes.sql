@@ -4,7 +4,7 @@ with written as (
   select project, note, max(seq) as written_seq, min(seq) as first_seq, arg_max(origin, seq) as origin,
     arg_max(message, seq) as message
   from note_written where seq <= as_of group by all
-), said as (
+), worded as (
   select project, note, arg_max(text, seq) as text, arg_max(condition, seq) as condition, max(seq) as seq,
     arg_max(happened, seq) as changed_at
   from (
@@ -17,8 +17,8 @@ with written as (
   select project, note, max(seq) as seq, arg_max(happened, seq) as changed_at
   from note_dismissed join written using (project, note) where seq <= as_of and seq > first_seq group by all
 )
-select project, note, said.text, written.origin as session, written.message, said.condition,
+select project, note, worded.text, written.origin as session, written.message, worded.condition,
   if(dismissed.seq > written.written_seq, 'dismissed', 'active') as status,
-  if(dismissed.seq > said.seq, dismissed.changed_at, said.changed_at) as changed_at,
-  greatest(said.seq, dismissed.seq) as seq
-from written join said using (project, note) left join dismissed using (project, note);
+  if(dismissed.seq > worded.seq, dismissed.changed_at, worded.changed_at) as changed_at,
+  greatest(worded.seq, dismissed.seq) as seq
+from written join worded using (project, note) left join dismissed using (project, note);

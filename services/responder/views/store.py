@@ -44,7 +44,7 @@ def file_name() -> str:
 
 
 class Skipped(NamedTuple):
-    """How many records cannot be read, as far as the file goes, and the last of them."""
+    """Records that cannot be read, as far as the file goes: their number, and the last of them."""
 
     total: int = 0
     newest: tuple[SkippedRecord, ...] = ()
@@ -89,7 +89,7 @@ class Store:
         return store
 
     async def compare(self, log: ComparedLog) -> Difference | None:
-        """How the log differs from the one that this was made from; none: it does not, as far as the marks show.
+        """The difference between the log and the one that this was made from; none: the marks show none.
 
         Raises `Torn`.
         """
@@ -152,7 +152,7 @@ def position(db: Connection) -> int:
 
 
 def _marks(db: Connection) -> tuple[Mark, ...]:
-    """None in a file of an older release."""
+    """The file's marks; none in a file of an older release."""
     if not db.execute(
         f"select 1 from duckdb_columns() where table_name = '{CHECKPOINT}' and column_name = 'marks'"
     ).fetchone():
@@ -172,7 +172,7 @@ def _newest(db: Connection) -> tuple[Mark, ...]:
 
 
 def _skipped(db: Connection) -> Skipped:
-    """None in a file of an older release, which was not asked about them."""
+    """The records that were skipped; none in a file of an older release, which did not count them."""
     if not db.execute(f"select 1 from duckdb_tables() where table_name = '{SKIPPED}'").fetchone():
         return Skipped()
     newest = db.execute(

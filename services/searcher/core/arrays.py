@@ -22,5 +22,5 @@ def best(scores: Floats, most: int) -> Places:
 
 
 def decoded(coded: bytes) -> Codes:
-    """Words that are kept as bytes."""
+    """Words that are stored as bytes."""
     return np.frombuffer(coded, np.uint32)

@@ -1,4 +1,4 @@
-"""Which rows hold which words, and what a row is worth for a query by the words that it holds (BM25)."""
+"""Postings: which rows have which words, and a row's score for a query by its words (BM25)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -10,7 +10,7 @@ from services.searcher.core.arrays import Array, Codes, Flags, Floats, Places
 from services.searcher.core.vocabulary import Like
 
 SATURATION, LENGTH = 1.2, 0.75
-"""How soon another occurrence counts no more, and how far long rows are held back."""
+"""How soon another occurrence counts no more, and how far long rows are penalised."""
 _MOST_COUNTED = 255
 NO_LIKES: Mapping[int, Sequence[Like]] = MappingProxyType({})
 _HALF = np.uint64(32)
@@ -50,7 +50,7 @@ class Postings:
             self._segments.append(_merged(before, last))
 
     def norms(self, alive: Flags) -> tuple[Floats, int]:
-        """How far each row is held back by its length, and how many rows are alive; kept while these are the same."""
+        """The penalty of each row for its length, and how many rows are alive; cached while these are the same."""
         if self._normed is None or self._normed[0] is not alive or len(self._normed[1]) != len(alive):
             count = int(alive.sum())
             mean = float(self.lengths[alive].mean()) if count else 0.0
@@ -81,7 +81,7 @@ class Scorer:
             code: _alive(_with_likes(postings, code, likes.get(code, ())), alive, self._count) for code in codes
         }
         self.rarities = {code: self._rarity(len(rows)) for code, (rows, _) in self._found.items()}
-        """How much each word tells: more, the fewer rows hold it."""
+        """The weight of each word: the fewer rows have it, the more it counts."""
 
     def scores(self) -> Floats:
         """What each row is worth; 0: it holds none of the words."""
@@ -91,7 +91,7 @@ class Scorer:
         return total
 
     def coverage(self, rows: Places, rarities: Mapping[int, float]) -> Floats:
-        """How much of the information of these words each row contains, however often; of a like word a part."""
+        """The share of these words' information in each row, however often they occur; of a like word a part."""
         total = np.zeros(len(rows), np.float32)
         for code, (holding, counts) in self._found.items():
             total += np.float32(rarities[code]) * _among(rows, holding, counts)
@@ -102,7 +102,7 @@ class Scorer:
 
 
 def _among(rows: Places, holding: Array, counts: Array) -> Floats:
-    """How far each of these rows holds a word, from 0 to 1, by those that hold it in their order."""
+    """The weight of a word in each of these rows, from 0 to 1, by those that have it in their order."""
     if not len(holding):
         return np.zeros(len(rows), np.float32)
     at = np.minimum(np.searchsorted(holding, rows.astype(holding.dtype)), len(holding) - 1)

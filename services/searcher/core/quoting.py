@@ -130,7 +130,7 @@ def quoted(choice: QuoteChoice, hits: Mapping[str, Hit]) -> tuple[Hit, ...]:
 
 
 def element_of(hits: Iterable[Hit], now: datetime, session: str) -> str:
-    """What goes out behind a request in this session."""
+    """The element that goes out behind a request in this session."""
     return element(CONTEXT_ELEMENT, "\n".join((INTRODUCTION, *hit_lines(hits, now, session))))
 
 
@@ -150,7 +150,7 @@ def _sentences(text: str, quote: str) -> str:
 
 
 def _bounds(text: str) -> Iterator[int]:
-    """Where sentences of a line end."""
+    """The ends of sentences in a line."""
     for at, character in enumerate(text, 1):
         if character in _WIDE_ENDS or (character in _ENDS and text[at : at + 1] in ("", " ")):
             yield at

@@ -1,6 +1,6 @@
-"""How what is found is put in order. One set of weights for what is said and remembered, and one for commits.
+"""Ranks what is found, with one set of weights for messages and memories, and one for commits.
 
-First every row is compared by its words (BM25): those of its text, of its text with what stands beside it, of pairs of
+First every row is compared by its words (BM25): those of its text, of its text with its neighbours, of pairs of
 neighbouring words, of its title and of its paths. Those that are best by that, and those that a model finds nearest in
 meaning, are compared by both. The best of these are compared with the query token by token (late interaction): each
 token of the query looks for the one that is most like it, and rare words count more.
@@ -37,17 +37,17 @@ FIRST = 5
 COVERED, TOKENS = 0.5, 0.5
 """What the words of a query that a row holds, and its tokens, count for that; a text's meaning counts 1."""
 ALIKE = 0.35
-"""The cosine from which on it is said that two texts mean alike."""
+"""The cosine from which on two texts are called similar in meaning."""
 _RANK = 60.0
 _COMMON = 100.0
-"""How much less a literal tells that stands in all rows than one that stands in none."""
+"""How much less a literal counts that is in all rows than one that is in none."""
 
 
 class Weights(msgspec.Struct, frozen=True):
-    """What each comparison counts; the words of the text itself count 1 and share that with the wider text's."""
+    """Weights of the comparisons; the words of the text itself count 1 and share that with the wider text's."""
 
     wide: float = 0.0
-    """The share of the text with what stands beside it, by words ..."""
+    """The share of the text with its neighbours, by words ..."""
     wide_meaning: float = 0.0
     """... and by meaning."""
     pairs: float = 0.5
@@ -56,7 +56,7 @@ class Weights(msgspec.Struct, frozen=True):
     meaning: float = 1.5
     late: float = 3.5
     verbatim: float = 0.5
-    """What stands in a text word for word as the query has it, such as a path; rare ones count all of this."""
+    """The weight of words that a text has exactly as in the query, such as a path; rare ones count all of this."""
     person: float = 0.0
     known: float = 0.39
     """How much must speak for a row, from 0 to 1, for the project to know anything of a query: with a model that knows
@@ -97,12 +97,12 @@ class ByWords(msgspec.Struct, frozen=True):
     scores: Floats
     """The best has about 1."""
     rarities: dict[int, float]
-    """How much each word of the query tells."""
+    """The weight of each word of the query."""
     widest: Scorer
-    """Knows which of the words each row holds, itself or beside it."""
+    """Which of the words each row has, itself or in its neighbours."""
 
     def coverage(self, rows: Places) -> Floats:
-        """Which share of what the query's words tell each of these rows holds; from 0 to 1."""
+        """The share of the query's weight that each of these rows has in its words; from 0 to 1."""
         return self.widest.coverage(rows, self.rarities)
 
 
@@ -152,7 +152,7 @@ class Compared(msgspec.Struct, frozen=True):
     cosine_beside: Floats
     is_person: Flags
     verbatim: Floats
-    """How much it tells that a row holds something of the query word for word, from 0 to 1."""
+    """How much it counts that a row has something of the query word for word, from 0 to 1."""
     late: Floats | None = None
     late_beside: Floats | None = None
 
@@ -172,7 +172,7 @@ def candidates(scores: ByWords, others: Iterable[int], arm: Arm = "full", most: 
 
 
 def holding(shelf: Shelf, literal: str, allowed: Flags) -> tuple[Places, float]:
-    """Rows that hold all words of a literal, at most as many as are candidates, and how much it tells that one does."""
+    """Rows that have all words of a literal, at most as many as are candidates, and how much the literal counts."""
     found: Places | None = None
     for one in dict.fromkeys(code(word) for word in words(literal)):
         rows = shelf.own.rows(one)[0].astype(np.int64)
@@ -197,7 +197,7 @@ def closest(compared: Compared, weights: Weights) -> Places:
 
 
 def ranked(compared: Compared, weights: Weights, arm: Arm = "full", known: float = 1.0) -> RankedRows:
-    """The candidates in their order. Of equals the one that was said first comes first."""
+    """The candidates in their order. Of equals the oldest comes first."""
     scores = _ordering(compared, weights, arm)
     order = np.argsort(-scores, kind="stable")
     if arm == "full":
@@ -212,13 +212,13 @@ def ranked(compared: Compared, weights: Weights, arm: Arm = "full", known: float
 
 
 def _that_bear_on_it(compared: Compared, order: Places, weights: Weights, known: float) -> Places:
-    """Without what has nothing to do with the query: all of it, where none of the first has."""
+    """Rows without those that have nothing to do with the query: none, where not even the first has."""
     found = evidence(compared, weights, known)[order]
     return order[found >= REST] if (found[:FIRST] >= 1).any() else order[:0]
 
 
 def evidence(compared: Compared, weights: Weights, known: float) -> Floats:
-    """How much speaks for each candidate whatever else there is; from 1 on enough does.
+    """The evidence for each candidate, whatever else there is; from 1 on it is enough.
 
     Where a row has no vectors yet, or a model does not know the query, the words alone say so.
     """

@@ -1,4 +1,4 @@
-"""What is searched for where a person makes a request: the request itself, the names in it, and its rarest words.
+"""The searches for a person's request: the request itself, the names in it, and its rarest words.
 
 Of `Why does crane_lift.py stop with the new hook?` these are the whole sentence, `crane_lift.py`, and those of its
 other words that few rows of the project hold, such as `new hook`. The whole is compared by its meaning; the names are

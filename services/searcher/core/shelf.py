@@ -33,7 +33,7 @@ class ShelfRow(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """Which rows are asked for. What is empty or 0 asks for nothing special."""
+    """The scope of a query: which rows are asked for. An empty field or 0 restricts nothing."""
 
     sessions: frozenset[str] = frozenset()
     actors: frozenset[str] = frozenset()
@@ -125,7 +125,7 @@ class Shelf:
         return self.count(code) > 0
 
     def count(self, code: int) -> int:
-        """How many rows contain a word, themselves or next to them."""
+        """The number of rows with a word in them or next to them."""
         postings = self.wide if self.kind == "message" else self.own
         return len(postings.rows(code)[0])
 
@@ -153,7 +153,7 @@ class Shelf:
 
 
 class _Names:
-    """Which of a few names each row has."""
+    """A few names, and which of them each row has."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}

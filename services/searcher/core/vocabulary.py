@@ -1,6 +1,6 @@
 """The words of all rows of a shelf as they were written, and which of them are like a word that no row holds.
 
-Endings, particles and compounds of languages for which no stemmer is at hand make words that share most of their parts:
+Endings, particles and compounds of languages without a stemmer make words that share most of their parts:
 those are looked for instead, and count as far as they are alike.
 """
 
@@ -85,7 +85,7 @@ class Vocabulary:
 
 
 def alike(one: str, other: str) -> float:
-    """How alike two words are, from 0 to 1: by the parts that they share, how they begin, or as part and compound."""
+    """The similarity of two words, from 0 to 1: by common parts, by their beginnings, or as part and compound."""
     shorter, longer = sorted((one, other), key=len)
     parts, others = _parts(one), _parts(other)
     shared = 2 * len(parts & others) / (len(parts) + len(others))

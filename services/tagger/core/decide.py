@@ -1,4 +1,4 @@
-"""What the facts are in what a harness saw. No clock, no I/O: content comes in masked, times with the content."""
+"""Makes facts of a harness's reports. No clock, no I/O: content comes in masked, times with the content."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -46,15 +46,17 @@ from schemas.inbox import (
 from services.domain.conversation import Conversation, Message
 from services.domain.draft import Draft
 from services.domain.ranges import runs
-from services.domain.senders import reported
+from services.domain.senders import SUBAGENT, is_of_subagent, reported
 from services.domain.tools.request import Request
 from services.tagger.core.listing import from_message, is_present, listed, removed
-from services.tagger.core.modes import is_helpers, mode_of
 from services.tagger.core.numbering import MAX_NAMES_PER_EVENT, assignments
 from services.tagger.core.parts import part_seen
 from services.tagger.core.signals import adapter_seen, error_seen, failed_call, todos_seen, tools_seen, usage_seen
 from services.tagger.core.state import COMPACTED, IDLE, TaggedSession, refusal
 from services.tagger.core.tool_runs import tool_seen
+
+MANAGED = frozenset({"primary", "reduce_off"})
+"""The modes of sessions that a person leads."""
 
 
 class InboundContext(msgspec.Struct, frozen=True):
@@ -227,7 +229,7 @@ def _recorded(item: MessageSeen, known: Message | None) -> MessageRecorded:
 
 
 def _step_seen(draft: Draft[TaggedSession], item: StepSeen) -> None:
-    if item.step in draft.state.steps or is_helpers(draft.state, item):
+    if item.step in draft.state.steps or _is_of_helper(draft.state, item):
         return
     draft.record(*listed(draft.state, item.after, item.messages, is_last=True))
     draft.record(*assignments(draft.state))
@@ -258,7 +260,7 @@ def _opened(session: TaggedSession, item: StepSeen) -> StepOpened:
         count=session.conversation.count,
         served=item.served,
         agent=item.agent,
-        mode=mode_of(session, item),
+        mode=_mode_of(session, item),
         provider=item.provider,
         model=item.model,
         context_limit=item.context_limit,
@@ -295,3 +297,19 @@ def _kept(session: TaggedSession, item: StepSeen) -> int:
 def _last(conversation: Conversation) -> int:
     """Find the highest ordinal in use: near the last one given, since removals are rare."""
     return next((place for place in range(conversation.last_ordinal, 0, -1) if place in conversation.order), 0)
+
+
+def _mode_of(session: TaggedSession, item: StepSeen) -> str:
+    """The mode of this step: a session keeps its first one, since what a model sees depends on it.
+
+    That an agent has started the session may be reported later, and changes it once.
+    """
+    mode = session.mode or item.mode
+    if mode in MANAGED and is_of_subagent(session.parent, item.mode):
+        return SUBAGENT
+    return mode
+
+
+def _is_of_helper(session: TaggedSession, item: StepSeen) -> bool:
+    """Whether it is a helper's call in a session that works: none of that session's own steps."""
+    return item.mode == "hidden" and session.mode != ""

@@ -1,4 +1,4 @@
-"""What a session has learned of models' limits and no other session knows yet. No clock, no I/O."""
+"""Limits of models that a session has learned and no other session knows yet. No clock, no I/O."""
 
 from collections.abc import Iterator
 

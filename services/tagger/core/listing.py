@@ -30,7 +30,7 @@ def from_message(conversation: Conversation, message: str) -> list[str]:
 def listed(session: TaggedSession, after: str, messages: Sequence[Listed], *, is_last: bool) -> list[Event]:
     """Make the conversation behind `after` this list: those left out are removed, new ones get their places.
 
-    What stands behind a piece that is not the last one stays as it was: the pieces to come report it.
+    What follows a piece that is not the last one stays as it was: the pieces to come report it.
     """
     conversation = session.conversation
     if after and not is_present(conversation, after):
@@ -47,7 +47,7 @@ def listed(session: TaggedSession, after: str, messages: Sequence[Listed], *, is
 
 
 def _places(session: TaggedSession, place: int, messages: Sequence[Listed]) -> dict[str, int]:
-    """Where each message of a list stands: where it stood, if that is behind the one before it, else at the end.
+    """The place of each message of a list: where it was, if that is behind the one before it, else at the end.
 
     The end of a copy goes through the places of what was copied first: a message and its copy stand at the same one.
     """

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from schemas.events import Event, TagAssigned
-from services.tagger.core.state import TaggedSession, identity, is_beside
+from services.tagger.core.state import TaggedSession, are_sent_together, identity
 
 MAX_NAMES_PER_EVENT = 2000
 """Names in one event; more are recorded in several."""
@@ -46,7 +46,7 @@ def _numbers(session: TaggedSession) -> list[tuple[str, int]]:
         part = session.conversation.parts[name].recorded
         key = identity(part)
         number = session.numbers.get(key) or taken.get(key)
-        if number is not None and is_beside(
+        if number is not None and are_sent_together(
             session.conversation, holders.get(number) or session.conversation.numbered.get(number), name
         ):
             key = f"part:{name}"  # two calls with one id in one message are two

@@ -59,7 +59,7 @@ _DOUBTFUL = (
     r"\b413\b.{0,200}\b(?:entity|payload|context|prompt)",
     r"\b(?:entity|payload|context|prompt)\b.{0,200}\b413\b",
 )
-"""Said of a prompt's length, and of too many requests or tokens in a time as well."""
+"""Words of refusals for a prompt's length, and for too many requests or tokens in a time as well."""
 _RATE = r"rate.?limit|too many requests|throttl|quota|(?:tokens|requests)(?:/| per )(?:s|m|h|d)|\bTPM\b|\bRPM\b"
 
 _LIMITS = (
@@ -117,7 +117,7 @@ _limits = _patterns(_LIMITS)
 _used = _patterns(_USED)
 
 
-def read(text: str) -> Overflow | None:
+def read_overflow(text: str) -> Overflow | None:
     """What an error reports of the length of a prompt; none if it is about something else."""
     words = "\n".join(texts_of(text))[:MAX_CHARACTERS]
     if _overflow.search(words) or (_doubtful.search(words) and not _rate.search(words)):

@@ -31,7 +31,7 @@ def part_seen(
     content, reference = (item.output, item.output_ref) if is_answer else (item.text, item.text_ref)
     size = sizes.get(reference, len(content.encode()))
     input_size = sizes.get(item.input_ref, len(item.input.encode()))
-    beside = 0 if item.ignored else sum(map(attachment_tokens, item.attachments))
+    attached = 0 if item.ignored else sum(map(attachment_tokens, item.attachments))
     return [
         PartRecorded(
             message=item.message,
@@ -49,9 +49,9 @@ def part_seen(
             synthetic=item.synthetic,
             bytes=size,
             input_bytes=input_size,
-            tokens=0 if item.ignored else _cost(item, files, size + input_size) + beside,
+            tokens=0 if item.ignored else _cost(item, files, size + input_size) + attached,
             attachments=encode_attachments(item.attachments),
-            attachment_tokens=beside,
+            attachment_tokens=attached,
             digest=digest,
             text=item.text,
             input=item.input,
@@ -65,7 +65,7 @@ def part_seen(
 
 
 def _provenance(conversation: Conversation, item: PartSeen, known: Part | None) -> str:
-    """Whose words a text in a user's message is: only its first report, before it is sent, can have a person's."""
+    """The author of a text in a user's message: only its first report, before it is sent, can name a person."""
     message = conversation.messages.get(item.message)
     if message is None or message.recorded.role != "user" or item.type != "text":
         return ""

@@ -1,4 +1,4 @@
-"""What the tagger knows of a project: where it lies, and what its documents hold. No clock, no I/O."""
+"""The tagger's state of a project: its directories, and its documents. No clock, no I/O."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -42,7 +42,7 @@ def evolve(project: Project, event: Event, _: Envelope) -> Project:
 
 
 def decide(draft: Draft[Project], harness: str, items: Sequence[Seen], sizes: Mapping[str, int]) -> None:
-    """Record what is new about the project in a message; `sizes` are those of bodies that are kept apart."""
+    """Record what is new about the project in a message; `sizes` are those of bodies that are stored apart."""
     for fact in _facts(items, harness, sizes):
         match fact:
             case ProjectIdentified(directory=directory):

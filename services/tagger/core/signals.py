@@ -1,4 +1,4 @@
-"""What is recorded as it is reported: counts, refusals, lists of what there is to do, sets of tools, adapters."""
+"""Reports that are recorded as they are: counts, refusals, todo lists, sets of tools, adapters."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ from schemas.events import (
 from schemas.inbox import AdapterSeen, ErrorSeen, TodoSeen, ToolSeen, ToolsSeen, UsageSeen
 from services.domain.tokens import tokens
 from services.domain.window import Model
-from services.tagger.core.overflow import read
+from services.tagger.core.overflow import read_overflow
 from services.tagger.core.signature import is_refused
 from services.tagger.core.state import TaggedSession, refusal
 
@@ -64,7 +64,7 @@ def error_seen(session: TaggedSession, item: ErrorSeen) -> list[Event]:
     if text in session.reported:
         return facts
     provider, model = _asked(session, item.message)
-    overflow = read(item.text)
+    overflow = read_overflow(item.text)
     if overflow is None and is_refused(item.text):
         facts.append(SignatureRefused(message=item.message, text=text, provider=provider, model=model))
     if overflow is not None:

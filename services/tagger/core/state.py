@@ -1,4 +1,4 @@
-"""What the tagger knows of a session, folded from its own facts."""
+"""The tagger's state of a session, folded from its own facts."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
@@ -40,7 +40,7 @@ from services.domain.window import Learned
 replace = msgspec.structs.replace
 
 IDLE, COMPACTED = "idle", "compacted"
-"""What a harness tells without an id of its own, beside the refusals of a provider."""
+"""Reports of a harness without an id of their own, apart from the refusals of a provider."""
 
 
 class TaggedSession(msgspec.Struct, frozen=True):
@@ -99,8 +99,8 @@ class TaggedSession(msgspec.Struct, frozen=True):
     def was_told(self, what: str, at: datetime) -> bool:
         """Whether a report without an id is repeated after a step.
 
-        Its time alone does not tell: the clock of a harness may have run ahead and gone back since. So it is repeated
-        only if it was told at that time, or right before: of one thing a harness may tell twice.
+        Its time alone is not enough: the clock of a harness may have run ahead and gone back since. It is a repetition
+        only if it was reported with that time, or right before: a harness may report one thing twice.
         """
         second = int(at.timestamp())
         return at < self.since and any(told_key(what, one) in self.told for one in (second - 1, second))
@@ -255,7 +255,7 @@ def _tags_assigned(session: TaggedSession, event: TagAssigned) -> TaggedSession:
         waiting = waiting.discard(name)
         key = identity(part.recorded)
         known = numbers.get(key, number)
-        if known != number and is_beside(session.conversation, session.conversation.numbered.get(known), name):
+        if known != number and are_sent_together(session.conversation, session.conversation.numbered.get(known), name):
             key = f"part:{name}"
         numbers = numbers.insert(key, number)
         left = inherited.get(part.recorded.digest, ())
@@ -265,13 +265,13 @@ def _tags_assigned(session: TaggedSession, event: TagAssigned) -> TaggedSession:
 
 
 def identity(part: PartRecorded) -> str:
-    """Tell what makes a part the same one again: of a tool use its call and who made it, else its id."""
+    """The key by which a part is recognised: of a tool use its call and who made it, else its id."""
     if part.call and part.kind in ("tool", "tool_result"):
         return f"call:{part.call}\0{part.owner}"
     return f"part:{part.part}"
 
 
-def is_beside(conversation: Conversation, one: str | None, other: str) -> bool:
+def are_sent_together(conversation: Conversation, one: str | None, other: str) -> bool:
     """Whether two parts are sent in one message: then they are two, even if their calls have the same id."""
     if one is None or one == other:
         return False
@@ -295,5 +295,5 @@ def told_key(what: str, second: int) -> str:
 
 
 def refusal(failed: CallFailed) -> str:
-    """Tell what makes a refusal the same one again: its kind and its words."""
+    """The key by which a refusal is recognised: its kind and its words."""
     return f"{failed.name}\0{failed.text}"

@@ -10,7 +10,7 @@ import msgspec
 
 from schemas.inbox import MessageSeen, PartSeen
 from services.edges.client.recall import AgentOutput, VisibleText
-from services.edges.client.texts import written
+from services.edges.client.texts import texts_by_agent
 from tests.bench.side.arms import Arm, OwnInstallation, connect, installation
 from tests.bench.side.measured import Answered, Row, measured
 from tests.bench.side.model import Model, Pause, SideScript
@@ -128,7 +128,7 @@ class Bench:
             )
             ids = tuple(call.id for call in calls)
             source = f"answer:{request.number}"
-            answer = msgspec.structs.replace(written(step.answer), source=source)
+            answer = msgspec.structs.replace(texts_by_agent(step.answer), source=source)
             self._of(session).answers.append((request.number, answer, ids))
             self._blow(request)
             return Reply(text=step.text, reasoning=step.reasoning, calls=calls)

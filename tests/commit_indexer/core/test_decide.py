@@ -5,7 +5,7 @@ from hypothesis import given as given_any
 from hypothesis import strategies as st
 
 from schemas.events import CommitsAdvanced, CommitSeen
-from services.commit_indexer.core.decide import BATCH, advanced, batches, news, wanted, within
+from services.commit_indexer.core.decide import BATCH, advanced, batches, commits_to_read, news, within
 from services.commit_indexer.core.state import CommitBounds, CommitHistory, evolve
 from tests.helpers.given import Given, given
 
@@ -31,18 +31,18 @@ def history(*commits: CommitSeen) -> Given[CommitHistory]:
 
 
 def test_only_what_is_not_known_is_read_parents_first() -> None:
-    assert [sha(2), sha(3)] == wanted(history(seen(1)).state, listed(3, 2, 1), ALL, ())
+    assert [sha(2), sha(3)] == commits_to_read(history(seen(1)).state, listed(3, 2, 1), ALL, ())
 
 
 def test_what_is_known_in_part_is_read_where_the_clone_goes_deeper() -> None:
     state = history(seen(1, partial=True)).state
-    assert [] == wanted(state, listed(1), ALL, {sha(1)})
-    assert [sha(1)] == wanted(state, listed(1), ALL, ())
+    assert [] == commits_to_read(state, listed(1), ALL, {sha(1)})
+    assert [sha(1)] == commits_to_read(state, listed(1), ALL, ())
 
 
 def test_what_would_give_way_at_once_is_not_read() -> None:
     state = history(*(seen(number) for number in range(100, 200))).state
-    assert [sha(300)] == wanted(state, listed(300, 99), ALL, ())
+    assert [sha(300)] == commits_to_read(state, listed(300, 99), ALL, ())
 
 
 def test_what_is_too_old_is_left_out_where_nothing_is_known() -> None:

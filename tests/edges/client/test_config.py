@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from services.edges.cli import main
-from services.edges.config import CHANGED, ELSEWHERE, RESTART, UNASKED, Page, render, shown
+from services.edges.config import CHANGED, ELSEWHERE, RESTART, UNASKED, Page, printed_settings, render
 from services.edges.launcher.run import record
 from services.settings import load
 from services.settings.sources import ENTRIES
@@ -70,7 +70,7 @@ def test_no_secret_is_shown(arguments: list[str], capsys: pytest.CaptureFixture[
 def test_what_looks_like_markup_is_shown_as_it_is() -> None:
     loaded = load({"HOME": "/nowhere", "ANNALS_LOGS__LEVEL": "info", "ANNALS_PLAN__KEY_FILES": '["[/x].py"]'})
     out = io.StringIO()
-    render(Page(tuple(shown(loaded)), loaded.problems), Console(file=out, width=200))
+    render(Page(tuple(printed_settings(loaded)), loaded.problems), Console(file=out, width=200))
     assert '["[/x].py"]' in out.getvalue()
 
 

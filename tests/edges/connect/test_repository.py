@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from services.edges.connect.doctor import judge_repository
 from services.edges.connect.findings import Finding
-from services.edges.connect.repository import judge_repository
 from services.settings import Commits
 from tests.helpers.repositories import Checkout, line
 

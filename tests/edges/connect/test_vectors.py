@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from pydantic import SecretStr
 
 from schemas.asks import Probed
-from services.edges.connect.vectors import REMEDIES, judge_vectors, judged
+from services.edges.connect.doctor import REMEDIES, judge_probe, judge_vectors
 from services.edges.launcher.broker import Broker
 from services.embedder.worker import Embedder
 from services.kit.bus import Bus
@@ -15,14 +15,14 @@ from tests.helpers.broker_world import opened
 
 @pytest.mark.parametrize("status", [*REMEDIES, "of another release"])
 def test_a_model_that_does_not_answer_is_doubtful_with_a_remedy(status: str) -> None:
-    finding = judged(Probed(status, "it said no"))
+    finding = judge_probe(Probed(status, "it said no"))
     assert "WARN" == finding.level
     assert "it said no" in finding.finding
     assert finding.remedy
 
 
 def test_a_model_that_answers_and_none_that_is_wanted_are_well() -> None:
-    assert ["PASS", "PASS"] == [judged(Probed("ok", dimensions=384)).level, judged(Probed("off")).level]
+    assert ["PASS", "PASS"] == [judge_probe(Probed("ok", dimensions=384)).level, judge_probe(Probed("off")).level]
 
 
 def settings_of(broker: Broker, data: Path) -> Settings:

@@ -197,12 +197,12 @@ def test_a_run_is_printed_with_all_that_its_tasks_did() -> None:
     nothing = "0 applied, 0 wait for a person, 0 refused"
     assert [
         "d1: cut short (KeyError), by order, requested 2026-03-07 12:00:00 UTC, ended 2026-03-07 12:01:00 UTC",
-        "  a  completed; 3 to do, 1 left; 2 applied, 1 wait for a person, 0 refused, 0.2 s",
+        "  a  completed; 3 to do, 1 left; 2 applied, 1 waits for a person, 0 refused, 0.2 s",
         f"  b  failed (KeyError): 'x'; 2 to do, 2 left; {nothing}, 1,200 tokens, 0.50 USD, 1.0 s",
         "  left: c",
         "1 order waits for a run that is under way, or to begin.",
     ] == [*lines(cut, 1)]
-    assert "harbour, d1 (order): 2 applied, 1 wait for a person; failed: b (KeyError)" == brief(cut)
+    assert "harbour, d1 (order): 2 applied, 1 waits for a person; failed: b (KeyError)" == brief(cut)
     assert "harbour, d1 (order): 1 of 2 tasks done" == brief(replace(RUN, status="started", left=("c",)))
     assert (False, True) == (has_failed(RUN), has_failed(cut))
 
@@ -212,4 +212,4 @@ def test_the_report_says_why_no_model_was_asked_and_what_of_an_answer_was_droppe
     dropped = replace(TASK, task="classify", dropped=2, tokens=70)
     text = "\n".join(lines(replace(RUN, tasks=(skipped, dropped))))
     assert "improve   skipped (no_model): name one\n" in text
-    assert "1 wait for a person, 0 refused, 2 of a model's dropped, 70 tokens" in text
+    assert "1 waits for a person, 0 refused, 2 of a model's dropped, 70 tokens" in text

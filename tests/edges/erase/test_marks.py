@@ -217,7 +217,7 @@ async def places_by_readers(data: Path) -> dict[str, int]:
         bus = await connected(server)
         await bus.ensure()
         for stream in (LOG.name, IN.name, DEAD.name, *(f"OBJ_{one.name}" for one in BUCKETS)):
-            found[stream] = sum([CORE in str(one) async for one in rewriting.stored(bus, stream)])
+            found[stream] = sum([CORE in str(one) async for one in rewriting.stored_messages(bus, stream)])
         await bus.close()
     finally:
         server.stop()

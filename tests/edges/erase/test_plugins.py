@@ -41,7 +41,7 @@ BEFORE, AFTER = "2026-01-01T00:00:00Z", "2096-01-01T00:00:00Z"
 
 async def received(bus: Bus) -> list[dict[str, Any]]:
     """What harnesses sent, in order; an erasure leaves gaps between."""
-    return [json.loads(one.data) async for one in rewriting.stored(bus, IN.name)]
+    return [json.loads(one.data) async for one in rewriting.stored_messages(bus, IN.name)]
 
 
 @pytest.fixture

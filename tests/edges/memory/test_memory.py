@@ -48,7 +48,7 @@ from services.desk.worker import Desk
 from services.edges.arguments import parser
 from services.edges.launcher.broker import Broker
 from services.edges.memory.command import memory
-from services.edges.memory.exchange import ExportedMemory, exported, item_of, restored
+from services.edges.memory.exchange import ExportedMemory, export_text, item_of, memories_of_export
 from services.kit.bus import Bus, connection
 from services.kit.endpoint import read, write
 from services.settings import Nats, Settings
@@ -515,7 +515,7 @@ async def test_what_is_exported_is_read_back_as_it_was(bus: Bus, run: Ran, tmp_p
             ),
         ]
         path = tmp_path / "memory.md"
-        path.write_text(exported("harbour", map(item_of, entries)))
+        path.write_text(export_text("harbour", map(item_of, entries)))
         await run("import", str(path), "--restore", project="other")
         assert (0, "3 taken up, 0 refused.\n") == (run.status, run.out)
         found = [one for one in await facts(bus, Address("other")) if isinstance(one, MemoryWritten)]
@@ -539,7 +539,7 @@ async def test_what_is_exported_is_read_back_as_it_was(bus: Bus, run: Ran, tmp_p
     )
 )
 def test_whatever_is_exported_reads_the_same(items: list[ExportedMemory]) -> None:
-    assert sorted(items, key=lambda item: item.category) == [*restored(exported("harbour", items))]
+    assert sorted(items, key=lambda item: item.category) == [*memories_of_export(export_text("harbour", items))]
 
 
 # Who is there

@@ -58,7 +58,7 @@ async def test_a_person_switches_it_on_sees_it_retires_a_trait_and_switches_it_o
         listed["state"], listed["waiting"], trait["text"], trait["state"], trait["candidates"], trait["sessions"]
     )  # fmt: skip
     shown = (await run("profile", "list")).out
-    assert f"{trait['id'][:8]}  in use   {RULE}  (3 times in 2 sessions)\n1 more were stated too seldom" in shown
+    assert f"{trait['id'][:8]}  in use   {RULE}  (3 times in 2 sessions)\n1 more was stated too seldom" in shown
 
     retired = (await run("profile", "retire", trait["id"][:8], "--json")).json
     assert (True, True) == (retired["ok"], "is retired." in retired["text"])

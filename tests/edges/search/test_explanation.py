@@ -18,7 +18,7 @@ from schemas.plan import (
     ReplaceText,
     SetHead,
 )
-from services.edges.search.explanation import MOST_FACTS, as_text, described
+from services.edges.search.explanation import MOST_FACTS, as_text, edit_in_words
 
 NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
 DROP = Explained(
@@ -104,7 +104,7 @@ def test_an_unchanged_prompt_is_explained_as_unchanged() -> None:
     ],
 )
 def test_each_kind_of_edit_has_its_words(edit: AnyEdit, words: str) -> None:
-    assert words == described(Explained(edit, 1, ordinal=5, tag=12, what="a text"))
+    assert words == edit_in_words(Explained(edit, 1, ordinal=5, tag=12, what="a text"))
 
 
 def test_what_is_long_is_bounded() -> None:

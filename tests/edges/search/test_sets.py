@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from services.edges.search.repository import make
-from services.edges.search.sets import Doc, UnreadableSet, moment, read
+from services.edges.search.sets import Doc, UnreadableSet, moment, read_sets
 
 SET = {
     "task": "harbour/one", "licence": "none", "unit": "message",
@@ -18,7 +18,7 @@ SET = {
 def test_files_and_folders_are_read(tmp_path: Path) -> None:
     (tmp_path / "one.json").write_text(json.dumps(SET))
     (tmp_path / "two.json.gz").write_bytes(gzip.compress(json.dumps(SET).encode()))
-    found = read([tmp_path, tmp_path / "one.json"])
+    found = read_sets([tmp_path, tmp_path / "one.json"])
     assert ["harbour/one"] * 3 == [one.task for one in found]
     assert ("the crane", "s1", None) == (found[0].docs[0].text, found[0].docs[0].group, found[0].docs[0].files)
     assert ["crane?"] == [one.query for one in found[0].queries]
@@ -30,10 +30,10 @@ def test_what_is_no_set_is_refused_with_its_name(tmp_path: Path, content: bytes)
         if name != "gone.json":
             (tmp_path / name).write_bytes(content)
         with pytest.raises(UnreadableSet, match=name):
-            read([tmp_path / name])
+            read_sets([tmp_path / name])
     (tmp_path / "empty").mkdir()
     with pytest.raises(UnreadableSet, match="holds no file"):
-        read([tmp_path / "empty"])
+        read_sets([tmp_path / "empty"])
 
 
 @pytest.mark.parametrize(

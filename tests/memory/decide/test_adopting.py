@@ -23,7 +23,7 @@ from schemas.events import (
     ProjectIdentified,
 )
 from services.memory.book import Book
-from services.memory.decide.adopting import adopted
+from services.memory.decide.adopting import adopted_fact
 from tests.helpers.memory_books import NOON, Desk, named
 
 NEW = "m000000000f"
@@ -80,4 +80,4 @@ def written(name: str, *supersedes: str) -> MemoryWritten:
     ],
 )
 def test_what_is_known_stays_and_the_rest_is_told_as_it_was(event: Event, expected: Event | None) -> None:
-    assert expected == adopted(event, BOOK)
+    assert expected == adopted_fact(event, BOOK)

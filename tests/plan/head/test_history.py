@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.events import CompartmentSealed
-from services.plan.head.excerpt import LEAST, shortened
+from services.plan.head.excerpt import LEAST, excerpt
 from services.plan.head.history import HISTORY, STATE, render_history, state_in
 from services.plan.head.names import CONSIDERED, HEADING, ranked
 from tests.helpers.conversations import sealed
@@ -136,7 +136,7 @@ def test_a_long_summary_is_shortened_so_that_others_are_told_as_well() -> None:
 
 
 def test_what_was_wished_and_done_comes_before_what_was_said_and_of_that_the_end() -> None:
-    text = shortened(compartment(1, 20).p1, "short", 1700)
+    text = excerpt(compartment(1, 20).p1, "short", 1700)
     kept = [line for line in text.splitlines() if line.startswith("- ")]
     assert text.count("U: ") == 20
     assert "Changed: file1.py" in text
@@ -220,7 +220,7 @@ def test_a_shortened_summary_has_lines_of_the_whole_in_their_order(
     made: tuple[CompartmentSealed, ...], most: int
 ) -> None:
     for one in made:
-        text = shortened(one.p1, one.p2, most)
+        text = excerpt(one.p1, one.p2, most)
         assert len(text.encode()) <= max(
             most, LEAST, len(one.p1.encode()) if text == one.p1 else 0, len(one.p2.encode())
         )
@@ -259,7 +259,7 @@ def test_what_was_decided_and_what_is_open_stays_longer_than_what_was_said_and_d
         "Left of the plan: backups",
         *(f"In a{n}.py: loadOne loadTwo loadThree loadFour loadFive" for n in range(40)),
     ]
-    text = shortened("\n".join(lines), "short", 1)
+    text = excerpt("\n".join(lines), "short", 1)
     assert {lines[0], *lines[41:44]} <= set(text.splitlines())
 
 
@@ -273,7 +273,7 @@ def test_a_rule_at_the_end_of_a_long_request_stays_in_the_shortest_excerpt(count
         f"U: {escape(f'{wishes} {FORBIDDEN}')}",
         *(f"- Decision: the number {n} is told in words." for n in range(40)),
     ]
-    text = shortened("\n".join(lines), "short", 1)
+    text = excerpt("\n".join(lines), "short", 1)
     quoted = text.splitlines()[0]
     assert len(text.encode()) <= LEAST
     assert quoted.startswith("U: The report number 0 has a title")
@@ -284,14 +284,14 @@ def test_a_rule_at_the_end_of_a_long_request_stays_in_the_shortest_excerpt(count
 def test_the_rules_of_all_requests_come_before_what_else_was_wished() -> None:
     wishes = [f"U: {f'The wish number {n} is this, and it is told in many words. ' * 9}" for n in range(9)]
     rules = [f"U: {f'The list number {n} is long. ' * 40}Never write to the folder number {n}." for n in range(6)]
-    text = shortened("\n".join((*wishes, *rules, "- Decision: SQLite.")), "short", 1)
+    text = excerpt("\n".join((*wishes, *rules, "- Decision: SQLite.")), "short", 1)
     assert len(text.encode()) <= LEAST
     assert all(f"Never write to the folder number {n}." in text for n in range(6))
 
 
 def test_a_long_request_without_a_rule_is_told_from_its_beginning() -> None:
     wishes = " ".join(f"The report number {n} has a title, a date and a sum." for n in range(60))
-    text = shortened(f"U: {wishes}\n- It is so.", "short", 1)
+    text = excerpt(f"U: {wishes}\n- It is so.", "short", 1)
     assert text.startswith("U: The report number 0 has a title, a date and a sum. The report number 1 ")
     assert len(text.encode()) <= LEAST
 
@@ -299,7 +299,7 @@ def test_a_long_request_without_a_rule_is_told_from_its_beginning() -> None:
 def test_a_heading_and_what_was_decided_stay_with_any_number_of_rules() -> None:
     rules = [f"{f'Never write to the folder number {n}. ' * 3}" for n in range(60)]
     decided = "- Decision: SQLite with one file a team."
-    kept = shortened("\n".join(("## 1-9 Title", f"U: {' '.join(rules)}", decided)), "short", 1).splitlines()
+    kept = excerpt("\n".join(("## 1-9 Title", f"U: {' '.join(rules)}", decided)), "short", 1).splitlines()
     assert ["## 1-9 Title", decided] == [kept[0], kept[-1]]
     assert kept[1].startswith("U: Never write to the folder number 0.")
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 
 from services.plan.lanes import errors
-from services.plan.lanes.errors import shortened
+from services.plan.lanes.errors import shorten_failure
 from tests.helpers.harness import Harness, answered, asked, ran, replace, text_part
 from tests.helpers.stripping import (
     SESSIONS,
@@ -27,7 +27,7 @@ SHORT = FAILURE[:100] + "... [truncated]"
     [("", ""), ("x" * 100, "x" * 100), ("x" * 101, "x" * 100 + "... [truncated]"), ("ä" * 100, "ä" * 100)],
 )
 def test_a_failure_keeps_its_first_hundred_characters(text: str, served: str) -> None:
-    assert shortened(text) == served
+    assert shorten_failure(text) == served
 
 
 def failed(output: str = FAILURE) -> Harness:

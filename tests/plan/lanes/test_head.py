@@ -11,11 +11,11 @@ from services.domain.edits import faults
 from services.domain.limits import Limits
 from services.domain.texts.markup import element
 from services.domain.tokens import tokens
-from services.plan.head.documents import Document, chosen
+from services.plan.head.documents import Document, choose_paths
 from services.plan.head.render import CUT, LEFT_OUT, HeadBudget, render_project
 from services.plan.lanes import View, head
 from services.plan.session.state import Session
-from services.responder.projections.documents import Captured, Documents, evolve
+from services.responder.projections.documents import CapturedDocument, Documents, evolve
 from tests.helpers.examples import examples
 from tests.helpers.given import envelope
 from tests.helpers.harness import LIMITS, Harness, edits_of, extensions, is_sound, ran, rebases, replace
@@ -47,8 +47,8 @@ def test_of_each_document_the_newest_content_is_known() -> None:
         SessionIdled(),
     )
     assert documents.among(("B.md", "A.md", "C.md", "B.md")) == (
-        Captured("B.md", "b1", 2, "sha"),
-        Captured("A.md", "a2", 3),
+        CapturedDocument("B.md", "b1", 2, "sha"),
+        CapturedDocument("A.md", "a2", 3),
     )
 
 
@@ -56,12 +56,12 @@ def test_a_document_that_is_gone_is_known_to_be_gone() -> None:
     documents = captured(
         DocumentCaptured(path="A.md", digest="a", text="one"), DocumentCaptured(path="A.md", digest="")
     )
-    assert documents.among(("A.md",)) == (Captured("A.md", "", 2),)
+    assert documents.among(("A.md",)) == (CapturedDocument("A.md", "", 2),)
 
 
 def test_documents_are_chosen_in_the_order_of_their_importance() -> None:
     one, two, three = document("A.md", "a"), document("B.md", "b"), document("C.md", "c")
-    assert chosen((one, two, three), ("C.md", "X.md", "A.md", "C.md")) == (three, one)
+    assert choose_paths((one, two, three), ("C.md", "X.md", "A.md", "C.md")) == (three, one)
 
 
 # The texts
@@ -147,7 +147,7 @@ def test_at_the_first_step_the_documents_stand_before_everything() -> None:
     call = harness.step()
     assert ("extend", ("user", "user")) == (call.made.kind, tuple(message.role for message in call.served))
     assert "annals:head:0" == call.served[0].id
-    assert call.text == [render_project(chosen(project.documents, LIMITS.head_documents)), "§1§ hello"]
+    assert call.text == [render_project(choose_paths(project.documents, LIMITS.head_documents)), "§1§ hello"]
     assert "Be nice." not in call.text[0]
     made = next(edit for edit in edits_of(call.made) if isinstance(edit, SetHead))
     assert (made.slot, made.by, made.lane) == (0, (FIRST + 1, FIRST + 2), "head")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from services.domain.conversation import Message
 from services.plan.lanes import View
-from services.plan.lanes.temporal import marked, marker, marker_for
+from services.plan.lanes.temporal import marker, marker_for, text_with_marker
 from tests.helpers.harness import LIMITS, Harness, attached, ran, replace, text_part
 
 
@@ -107,7 +107,7 @@ def test_it_is_borne_by_the_first_text_that_a_model_sees() -> None:
     )
     harness.step()
     view = View(harness.session, LIMITS)
-    assert f"{name}.3" == marked(view, harness.session.conversation.messages[name])
+    assert f"{name}.3" == text_with_marker(view, harness.session.conversation.messages[name])
 
 
 def test_what_bears_no_text_has_none() -> None:

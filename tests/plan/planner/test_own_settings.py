@@ -9,7 +9,7 @@ from services.domain.limits import Limits, MemoryLimits
 from services.memory.remembered import Remembered
 from services.plan.head.documents import Document
 from services.plan.lanes import View
-from services.plan.lanes.base import Coming
+from services.plan.lanes.base import PendingSettings
 from services.plan.planner.plan import Pass
 from services.plan.session.state import Session
 from tests.helpers.harness import LIMITS, Harness, ran, replace, thought
@@ -35,7 +35,11 @@ class Setting(Harness):
         limits, known = self.limits, state.revisions.settings
         if known and self.coming is not None:
             limits = self.coming
-        coming = Coming(self.coming, MemoryLimits(), Remembered()) if self.coming is not None and not known else None
+        coming = (
+            PendingSettings(self.coming, MemoryLimits(), Remembered())
+            if self.coming is not None and not known
+            else None
+        )
         return self._decided(self.seen(View(state, limits, learned=self.shared, coming=coming)))
 
     def sets(self, **values: object) -> None:

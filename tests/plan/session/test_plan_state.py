@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import services.responder
 from schemas.plan import AnyEdit, Restore, Target, Withdraw, parse_target, target
-from services.plan.session.lane_marks import LaneMark, joined, lanes_of, mark_of, parse_marks
+from services.plan.session.lane_marks import LaneMark, join_marks, lanes_of, mark_of, parse_marks
 from services.plan.session.plan_state import PlanState
 from tests.helpers.examples import examples
 from tests.helpers.random_sessions import STORIES, Story, play, wildly
@@ -39,7 +39,7 @@ def test_every_text_is_some_target_and_written_as_it_was(text: str) -> None:
 
 @given(st.lists(MARKS, max_size=4))
 def test_marks_are_read_as_they_are_written(marks: list[LaneMark]) -> None:
-    assert tuple(marks) == parse_marks(joined(*map(str, marks)))
+    assert tuple(marks) == parse_marks(join_marks(*map(str, marks)))
 
 
 def test_an_edit_of_several_lanes_is_marked_by_each() -> None:

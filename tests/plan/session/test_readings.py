@@ -4,7 +4,7 @@ import pytest
 
 from schemas.events import Event, FileTouched, PartRecorded, PartRemoved, ToolRan
 from services.domain.conversation import Conversation
-from services.plan.session.readings import MOST, Readings, read
+from services.plan.session.readings import MOST, Readings, readings_after
 
 
 def came(tokens: int, part: str = "p") -> PartRecorded:
@@ -22,7 +22,7 @@ def ran(target: str, part: str = "r", tool: str = "bash", status: str = "complet
 def folded(*events: Event) -> Readings:
     readings = Readings()
     for event in events:
-        readings = read(readings, event, Conversation())
+        readings = readings_after(readings, event, Conversation())
     return readings
 
 
@@ -57,7 +57,7 @@ def test_a_file_that_the_agent_wrote_is_one_that_it_has_before_it() -> None:
     (written,) = readings.newest
     assert ("src/a.py", True, 1) == (written.file, written.is_written, written.changes)
     assert not readings.is_changed(written)
-    assert read(readings, touched("src/a.py", "edited", "e2"), Conversation()).is_changed(written)
+    assert readings_after(readings, touched("src/a.py", "edited", "e2"), Conversation()).is_changed(written)
 
 
 def test_a_change_that_is_reported_twice_is_one() -> None:

@@ -65,6 +65,10 @@ def harness() -> Harness:
     return made
 
 
+def test_one_message_is_counted_in_the_singular(harness: Harness) -> None:
+    assert "(1 message, about " in answer(harness, start=1, end=1)
+
+
 def test_a_range_is_a_transcript_that_says_what_it_is(harness: Harness) -> None:
     text = answer(harness, start=1, end=3)
     assert text.startswith("Messages 1-3 (3 messages, about ")

@@ -21,7 +21,7 @@ from schemas.events import (
     NoteWritten,
 )
 from schemas.events.memory import VERDICTS
-from services.domain.finding import Unnamed
+from services.domain.finding import NotNamed
 from services.domain.limits import MemoryLimits as Limits
 from services.domain.tokens import tokens
 from services.memory.remembered import Remembered, evolve
@@ -33,7 +33,7 @@ from services.responder.answers.memory_reports import (
     TwinsOfProjects,
     listing,
     missing,
-    noted,
+    notes_reply,
     quality,
     reading,
     repeating,
@@ -106,9 +106,9 @@ def test_strength_is_told_for_the_moment_that_is_asked_about() -> None:
 def test_one_memory_is_found_by_its_id_or_the_beginning_of_it() -> None:
     facts = many(30)
     assert ["m0007"] == [one.id for one in listing(known(*facts), replace(ASK, id="m0007")).memories]
-    with pytest.raises(Unnamed, match="could be any of m0000, m0001"):
+    with pytest.raises(NotNamed, match="could be any of m0000, m0001"):
         listing(known(*facts), replace(ASK, id="m000"))
-    with pytest.raises(Unnamed, match="this project has no memory 'other'"):
+    with pytest.raises(NotNamed, match="this project has no memory 'other'"):
         listing(known(*facts), replace(ASK, id="other"))
 
 
@@ -232,10 +232,12 @@ def test_any_agent_reads_the_notes_that_there_are_news_of_with_the_reason() -> N
 
 def test_a_person_reads_what_became_of_what_notes_wait_for() -> None:
     facts = known(*WAITING, *NEWS)
-    assert {"n1": "active", "n2": "ready", "n3": "parked"} == {one.id: one.status for one in noted(facts, ASK).notes}
+    assert {"n1": "active", "n2": "ready", "n3": "parked"} == {
+        one.id: one.status for one in notes_reply(facts, ASK).notes
+    }
     for stage, name in {"active": "n1", "ready": "n2", "parked": "n3"}.items():
-        assert [name] == [one.id for one in noted(facts, replace(ASK, filter=stage)).notes]
-    assert "a was looked at" == noted(facts, replace(ASK, filter="ready")).notes[0].reason
+        assert [name] == [one.id for one in notes_reply(facts, replace(ASK, filter=stage)).notes]
+    assert "a was looked at" == notes_reply(facts, replace(ASK, filter="ready")).notes[0].reason
 
 
 @pytest.mark.parametrize(
@@ -281,29 +283,29 @@ def test_a_person_reads_the_notes_of_all_sessions_the_newest_first() -> None:
         NoteWritten(note="n3", text="of the project"),
         NoteDismissed(note="n2"),
     )
-    reply = noted(facts, ASK)
+    reply = notes_reply(facts, ASK)
     assert ["n3", "n1"] == [one.id for one in reply.notes]
     assert ("s1", "when CI is green") == (reply.notes[1].session, reply.notes[1].condition)
     assert [line.split("  ")[-1] for line in reply.text.splitlines()] == [
         "of the project",
         "look at the flaky test (when: when CI is green)",
     ]
-    assert ["n2"] == [one.id for one in noted(facts, replace(ASK, filter="dismissed")).notes]
-    assert ["n1"] == [one.id for one in noted(facts, replace(ASK, session="s1")).notes]
+    assert ["n2"] == [one.id for one in notes_reply(facts, replace(ASK, filter="dismissed")).notes]
+    assert ["n1"] == [one.id for one in notes_reply(facts, replace(ASK, session="s1")).notes]
     with pytest.raises(
         BadMemoryAsk, match="'gone' is no status of a note; use one of active, ready, parked, dismissed"
     ):
-        noted(facts, replace(ASK, filter="gone"))
+        notes_reply(facts, replace(ASK, filter="gone"))
 
 
 def test_where_no_note_is_listed_the_reason_is_in_the_answer() -> None:
     written = NoteWritten(note="n1", text="look at the flaky test", origin="s1")
     gone = known(written, NoteDismissed(note="n1"))
-    assert "This project has no notes." == noted(known(), ASK).text
-    assert "This project has no notes." == noted(known(), replace(ASK, filter="ready")).text
-    assert "No note of this project waits: all of them are dismissed." == noted(gone, ASK).text
-    assert "There is no such note." == noted(gone, replace(ASK, filter="parked")).text
-    assert "There is no such note." == noted(known(written), replace(ASK, session="s2")).text
+    assert "This project has no notes." == notes_reply(known(), ASK).text
+    assert "This project has no notes." == notes_reply(known(), replace(ASK, filter="ready")).text
+    assert "No note of this project waits: all of them are dismissed." == notes_reply(gone, ASK).text
+    assert "There is no such note." == notes_reply(gone, replace(ASK, filter="parked")).text
+    assert "There is no such note." == notes_reply(known(written), replace(ASK, session="s2")).text
 
 
 # why

@@ -1,4 +1,4 @@
-"""What is no longer true, and what nobody has called worth keeping, is archived, with the reason.
+"""Archives what is no longer true, and what nobody has called worth keeping, with the reason.
 
 It is conservative: rules, constraints, reasons, lessons, known faults, what is about the environment, and what was seen
 more than once stay. A person can restore whatever was archived.

@@ -1,4 +1,4 @@
-"""What memories name is looked for in the working tree: paths, symbols of a file, commands, values of settings.
+"""Looks in the working tree for what memories name: paths, symbols of a file, commands, values of settings.
 
 A file that git says was moved is named by its new path. What is gone makes a memory stale, and what a file says
 otherwise flags it. Only what a tree can prove counts against a memory: what is in doubt changes nothing, and
@@ -39,7 +39,7 @@ _VERSIONS = (".python-version", ".nvmrc", ".node-version", ".ruby-version", ".to
 
 
 class Evidence(NamedTuple):
-    """What a tree says of one thing that a memory names."""
+    """The evidence in a tree for one thing that a memory names."""
 
     thing: str
     verdict: Verdict

@@ -66,13 +66,13 @@ def _sidechain(name: str, lines: list[LogLine]) -> Iterator[Transcript]:
 
 
 def _conversation(lines: list[LogLine]) -> list[LogLine]:
-    """Keep the lines that lead to the last thing said, in the order of the log."""
+    """Keep the lines that lead to the newest message, in the order of the log."""
     chain = _chain(lines) | {line.uuid for line in lines if line.is_compact_summary}
     answers = {line.name for line in lines if line.uuid in chain and line.type == "assistant"}
     whole = {line.uuid for line in lines if line.name in answers}
-    kept = chain | whole
+    read = chain | whole
     # Calls made at once are written one after the other, and only one of their results leads on.
-    return [line for line in lines if line.as_message and (line.uuid in kept or _answers(line, whole))]
+    return [line for line in lines if line.as_message and (line.uuid in read or _answers(line, whole))]
 
 
 def _answers(line: LogLine, calls: set[str]) -> bool:
@@ -169,7 +169,7 @@ def _parts(lines: list[LogLine], tools: dict[str, str]) -> tuple[PartSeen, ...]:
 
 
 def _within(block: ContentBlock) -> list[ContentBlock]:
-    """List the images and documents that a tool answered beside its words."""
+    """List the images and documents that a tool returned in addition to its text."""
     inner = block.content if isinstance(block.content, list) else []
     return [one for one in inner if one.source]
 

@@ -39,7 +39,7 @@ class ContentBlock(msgspec.Struct):
 
 
 class ApiMessage(msgspec.Struct):
-    """What was said, in the shape of the API."""
+    """The message, in the shape of the API."""
 
     content: str | list[ContentBlock] | None = None
     id: str = ""
@@ -48,7 +48,7 @@ class ApiMessage(msgspec.Struct):
 
 
 class LineOrigin(msgspec.Struct, rename="camel"):
-    """Where a line was copied from."""
+    """The original of a line that was copied."""
 
     session_id: str = ""
 
@@ -89,7 +89,7 @@ class LogLine(msgspec.Struct, rename="camel"):
 
     @property
     def name(self) -> str:
-        """The message it belongs to: the API tells an answer in several lines with one id."""
+        """The message it belongs to: the API writes an answer in several lines with one id."""
         answer = self.as_message.id if self.as_message and self.type == "assistant" else ""
         return answer or self.uuid
 

@@ -31,7 +31,7 @@ class _TokenCount(msgspec.Struct):
     reasoning_output_tokens: int = 0
 
 
-class _Counted(msgspec.Struct):
+class _UsageOfCall(msgspec.Struct):
     """What was counted so far, and for the newest answer."""
 
     last_token_usage: _TokenCount | None = None
@@ -57,7 +57,7 @@ class _Payload(msgspec.Struct):
     action: Any = None
     output: Any = None
     message: Any = None
-    info: _Counted | None = None
+    info: _UsageOfCall | None = None
     replacement_history: Any = None
 
 

@@ -1,4 +1,4 @@
-"""What the readers share: times, words of contents, arguments as JSON, and ids that are unique within a session."""
+"""Helpers of all readers: times, words of contents, arguments as JSON, and ids that are unique within a session."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime

@@ -148,7 +148,7 @@ def _content(built: MessageBuilder, content: Any, *, ignored: bool) -> None:  # 
 
 
 def _output(call: _Call) -> str:
-    """What the model was sent of a result; where that is not recorded, what the screen showed."""
+    """The result that the model was sent; where that is not recorded, the one on the screen."""
     found = []
     for block in call.result if isinstance(call.result, list) else [call.result]:
         answer = block.get("functionResponse") if isinstance(block, dict) else None

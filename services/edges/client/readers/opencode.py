@@ -33,7 +33,7 @@ class _Cache(msgspec.Struct):
 
 
 class _Tokens(msgspec.Struct):
-    """What the provider counted."""
+    """The provider's count."""
 
     input: float = 0
     output: float = 0
@@ -64,7 +64,7 @@ class Info(msgspec.Struct):
 
 
 class _File(msgspec.Struct):
-    """What a tool answered beside its words."""
+    """What a tool returned in addition to its text."""
 
     mime: str = ""
     url: str = ""
@@ -72,7 +72,7 @@ class _File(msgspec.Struct):
 
 
 class _ToolState(msgspec.Struct):
-    """How far a tool call got."""
+    """The state of a tool call."""
 
     status: str = ""
     input: Any = None
@@ -107,7 +107,7 @@ class OpenCodeMessage(msgspec.Struct):
 
 
 class OpenCodeSession(msgspec.Struct):
-    """What OpenCode knows of a session."""
+    """A session in OpenCode's data."""
 
     id: str
     title: str | None = None
@@ -142,7 +142,7 @@ def read(data: bytes) -> Iterator[Transcript]:
 def from_entries(
     session: OpenCodeSession, entries: Iterable[OpenCodeMessage], parent: str = ""
 ) -> Iterator[Transcript]:
-    """One session of its parts, wherever they were kept."""
+    """One session made of its parts, wherever OpenCode stored them."""
     entries = list(entries)
     parent = session.parent or parent
     seen = SessionSeen(

@@ -1,1 +1,1 @@
-"""Summaries without a model: what was asked, decided, changed, run and left open, in the words of those who said it."""
+"""Summaries without a model: requests, decisions, changes, commands and open ends, in their authors' words."""

@@ -1,4 +1,4 @@
-"""What was done, in lines: commits, changed files, failures, the plan, commands and what was read."""
+"""Lines about actions: commits, changed files, failures, the plan, commands and what was read."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,13 +13,13 @@ from services.historian.core.rules.todos import TaskPlan
 from services.historian.core.rules.work import CommandRun, UnitWork
 
 MANY, MOST = 8, 12
-"""Commands or files that are named in one line, and files that are told of as changed."""
+"""Commands or files that one line names, and changed files that are named."""
 DEFINED, OUTLINED = 12, 24
-"""Names that are told of each changed file as defined by the agent, and of one that was read as standing in it."""
+"""Names of each changed file that the agent defined, and of one that was read, that are listed with it."""
 OUTLINES = 20
-"""Files that were read and are told with what stands in them."""
+"""Files that were read and are listed with the names in them."""
 NOBODY = ""
-"""The writer of a line that nobody wrote: it tells what was done."""
+"""The author of a line that nobody wrote: it reports what was done."""
 _COMMITS, _CHANGED, _FAILING, _OPEN, _OVERCOME, _DONE, _RAN, _READ, _OUTLINE = (
     7.0,
     6.0,

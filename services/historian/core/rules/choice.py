@@ -1,4 +1,4 @@
-"""Which sentences there is room for, and how they are set: in their order, what stands together on one line."""
+"""Chooses the sentences that there is room for, and sets them in order: those of one place on one line."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -31,7 +31,7 @@ class _Offer(msgspec.Struct, frozen=True):
     only_rules: bool = False
 
 
-def chosen(sentences: Sequence[KeySentence], room: int) -> list[KeySentence]:
+def choose_sentences(sentences: Sequence[KeySentence], room: int) -> list[KeySentence]:
     """The weightiest that do not repeat each other and fit in so many bytes, in their order.
 
     However much else there is, half of the room is for what was asked.
@@ -62,7 +62,7 @@ def _is_repeated(
     word_sets: Sequence[frozenset[str]],
     ruled: Mapping[int, frozenset[str]],
 ) -> bool:
-    """Whether someone has said the same in what is taken. A rule is another one by a single word."""
+    """Whether a sentence that is taken already means the same. A rule is another one by a single word."""
     who = offer.sentence.who
     if offer.only_rules:
         own = _words(offer.sentence)
@@ -77,7 +77,7 @@ def _words(sentence: KeySentence) -> frozenset[str]:
 
 
 def _offers(sentences: Sequence[KeySentence], room: int) -> Iterator[_Offer]:
-    """Of what was asked first the rules, then the rest, each up to half of the room; then everything by its weight.
+    """The sentences in the order of choice: rules first, each up to half of the room; then everything by its weight.
 
     What was cut for want of room is offered once more.
     """
@@ -116,7 +116,7 @@ def _fitting(sentence: KeySentence, room: int) -> KeySentence | None:
 
 
 def _set(who: str, group: Sequence[KeySentence], head: str) -> Iterator[str]:
-    """What stands together; `head` is empty where it was told right before."""
+    """Sentences of one place; `head` is empty where the one before had the same."""
     lead = f"{head}: " if head else ""
     if who == PERSON:
         yield f"U: {lead}{_quoted(group)}"

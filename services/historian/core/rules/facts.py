@@ -1,4 +1,4 @@
-"""What a stretch shows beyond itself, where the evidence is strong.
+"""Facts and traits that hold beyond a stretch, where the evidence is strong.
 
 That is: lasting rules, commands that check the work, turns that it took, what a person says again and again, and what
 still fails at its end.
@@ -24,7 +24,7 @@ MOST_OBSERVATIONS = 3
 MOST_TRAITS, MOST_QUESTIONS = 2, 1
 LONGEST = 300
 AGAIN = 0.7
-"""Sentences that share so much of their words are said again."""
+"""Sentences that share so much of their words count as repeated."""
 _CORRECTION = 400
 _QUESTION = ("?", "\uff1f")
 OFTEN = 3

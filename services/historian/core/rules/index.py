@@ -14,8 +14,8 @@ from services.domain.transcript.names import base, expressions, is_file, links, 
 from services.historian.core.rules.steps import Step
 from services.historian.core.rules.work import looked_at, relative
 
-ASKED, TOLD, WRITTEN, SHOWN = 1.5, 1.0, 1.0, 0.2
-"""What a mention counts: by a person, in the agent's words, in what it wrote itself, in what tools showed it."""
+ASKED, REPORTED, WRITTEN, SHOWN = 1.5, 1.0, 1.0, 0.2
+"""Weights of a mention: in a request, in an agent's text or report, in what it wrote, in what tools returned."""
 COMMIT, LISTED = 3.0, 1.0
 """A commit that was made or spoken of, and one that was listed."""
 NUMBER = 0.5
@@ -88,7 +88,7 @@ class _Tally:
                 self.places[name][relative(own, self.root)] += weight
             elif path and not name.startswith(HOME):
                 self.places[name][path] += weight
-        for name in links(text) if weight >= TOLD else ():
+        for name in links(text) if weight >= REPORTED else ():
             self.weights[name] += weight
         for name in _DEFINED.findall(text) if path else ():
             if name in self.weights:
@@ -103,7 +103,7 @@ def index(unit: Sequence[Step], root: str = "") -> NameIndex:
         for text in step.requests:
             tally.count(text, ASKED)
         for text in step.reports:
-            tally.count(text, TOLD)
+            tally.count(text, REPORTED)
             for one in commits.mentioned(text):
                 tally.weights[one[:7]] += COMMIT
         for call in step.calls:
@@ -127,7 +127,7 @@ def _call(tally: _Tally, call: Call, root: str) -> None:
             tally.count(text, WRITTEN, relative(path, root))
     else:
         tally.count(call.arguments, WRITTEN, home)
-    made = commits.made(call)
+    made = commits.made_commits(call)
     for one in commits.listed_hashes(call)[: commits.MOST]:
         tally.weights[one[:7]] += COMMIT if one in made else LISTED
     for path, text in _parts(call.output, home, root):

@@ -1,4 +1,4 @@
-"""What kind of work a unit was, and how long it should be remembered."""
+"""Judges units: the kind of work, and how long it should be remembered."""
 
 import re
 
@@ -22,7 +22,7 @@ _INFRA = re.compile(r"(?:^|/)(?:\.github/|Dockerfile|docker-compose|Makefile|\.g
 MOST = 2
 BASE = 35
 LONGEST_REQUEST = 20
-"""What it counts at most that a person said a lot."""
+"""What the length of a person's text counts at most."""
 _DECISIVE = 2.5
 """The weight from which on a sentence counts as a decision."""
 

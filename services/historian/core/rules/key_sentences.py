@@ -1,4 +1,4 @@
-"""What was said in a unit that is worth keeping, sentence by sentence: a person's words, and the agent's."""
+"""Sentences of a unit that are worth keeping: a person's, and the agent's."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ PERSON, AGENT, TASK = "U", "A", "Task"
 ASKING = frozenset({PERSON, TASK})
 """Who asks for work: a person, or the agent that started the session."""
 LONG_MESSAGE = 700
-"""Characters up to which a person's message is kept whole; of a longer one sentences are chosen."""
+"""Characters up to which a person's message stays whole; of a longer one sentences are chosen."""
 TRIVIAL = 12
 """Characters up to which a message is only a yes or a go on."""
 LETTERS = 2
@@ -28,7 +28,7 @@ LETTERS = 2
 THOUGHT = 0.5
 """What a thought counts before its contents."""
 SETTLED = 6.0
-"""What it counts more that something is labelled as decided or open: it stands with a person's words."""
+"""The additional weight of a sentence that is labelled as decided or open: it is listed with a person's words."""
 FIRST = 3
 """Sentences that a report says the most in."""
 _WONDERS = re.compile(
@@ -40,12 +40,12 @@ _WONDERS = re.compile(
 """A thought that is not at its end."""
 _FAULT = re.compile(r"\b\w*(?:Error|Exception)\b|\b(?:error|fatal|failed|cannot)\b", re.IGNORECASE)
 _NAME = re.compile(r"[\d/_`]")
-"""What stands in the name of a file, a table or a setting, and in no word."""
+"""Characters of the name of a file, a table or a setting, and of no word."""
 _QUESTION = ("?", "\uff1f")
 
 
 class KeySentence(msgspec.Struct, frozen=True):
-    """A sentence, how much it tells, and where it stands."""
+    """A sentence, how informative it is, and its place."""
 
     text: str
     weight: float
@@ -57,7 +57,7 @@ class KeySentence(msgspec.Struct, frozen=True):
     number: int = 0
     """Its place there."""
     head: str = ""
-    """What the paragraph stands below."""
+    """The heading of the paragraph."""
     listed: bool = False
     """Whether it is an item of a list."""
     last: bool = False
@@ -67,7 +67,7 @@ class KeySentence(msgspec.Struct, frozen=True):
 
 
 class KeySentences(msgspec.Struct, frozen=True):
-    """What a unit says, in the words of those who wrote it, and in its order."""
+    """The sentences of a unit that are worth keeping, in the words of their authors, and in order."""
 
     every: tuple[KeySentence, ...] = ()
     openings: tuple[str, ...] = ()
@@ -119,7 +119,7 @@ def _each_text(unit: Sequence[Step]) -> Iterator[list[KeySentence]]:
 
 
 def _from_agent(turn: Turn, source: str = "") -> Iterator[KeySentence]:
-    """What the agent wrote, or was told in a report.
+    """Sentences that the agent wrote, or that were reported to it.
 
     A report says more than a remark, and a reason more than an announcement.
     """
@@ -150,7 +150,7 @@ def _from_agent(turn: Turn, source: str = "") -> Iterator[KeySentence]:
 
 
 def _information(sentence: str) -> float:
-    """How much it tells by its words: names, reasons and outcomes."""
+    """How informative its words are: names, reasons and outcomes."""
     weight = 0.5 + min(3, len(set(names(sentence)))) * 0.4 + 0.3 * ("`" in sentence)
     weight += 1.2 * bool(phrase_patterns.DECISION.search(sentence)) + 0.6 * bool(
         phrase_patterns.OUTCOME.search(sentence)

@@ -1,4 +1,4 @@
-"""Messages as steps: what a person asked, what the agent told, and what it did."""
+"""Messages as steps: a person's request, the agent's answer, and its actions."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,13 +25,13 @@ class Step(msgspec.Struct, frozen=True):
     moves: tuple[str | Call, ...] = ()
     """What the agent wrote and did, in its order."""
     thought: tuple[str, ...] = ()
-    """What it said only to itself."""
+    """Its reasoning."""
     tokens: int = 0
     """Estimate of the messages as they are."""
 
     @property
     def of_person(self) -> tuple[str, ...]:
-        """What a person wrote."""
+        """The texts that a person wrote."""
         return () if self.is_task else self.requests
 
     @property

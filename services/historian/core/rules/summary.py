@@ -66,7 +66,7 @@ def summarise(chunk: Chunk, directory: str = "") -> Summary:
 
 
 def _read(units: Sequence[WorkUnit], root: str) -> Iterator[Read]:
-    """Each unit. One without a wish of its own goes on with that before."""
+    """Each unit. One without a request of its own continues the one before."""
     wanted = ""
     for unit, plan in zip(units, plans(units), strict=True):
         sentences, done = key_sentences(unit), work(unit, root)

@@ -10,7 +10,7 @@ from services.domain.texts.sentences import is_informative
 from services.domain.transcript.labels import is_settled
 from services.domain.transcript.names import base, is_file, names
 from services.historian.core.rules.actions import actions
-from services.historian.core.rules.choice import chosen, lines
+from services.historian.core.rules.choice import choose_sentences, lines
 from services.historian.core.rules.index import NameIndex
 from services.historian.core.rules.key_sentences import KeySentence, KeySentences
 from services.historian.core.rules.todos import TaskPlan
@@ -25,7 +25,7 @@ SHORT_QUOTE, SHORT_REPORT = 160, 200
 
 
 class Tiers(msgspec.Struct, frozen=True):
-    """The texts, each at least as long as the next, and what stands in all of them."""
+    """The texts, each at least as long as the next, and the names that are in all of them."""
 
     title: str
     anchors: tuple[str, ...]
@@ -46,7 +46,7 @@ class Read(msgspec.Struct, frozen=True):
 
     @property
     def key_sentences(self) -> list[KeySentence]:
-        """All that its fullest tier may tell, in order."""
+        """All lines of its fullest tier, in order."""
         return [*self.sentences.every, *actions(self.done, self.found, self.plan)]
 
 
@@ -55,7 +55,7 @@ def tiers(unit: Read, room: int) -> Tiers:
     room = max(room, LEAST)
     title = unit.title
     anchors = _anchors(unit, room // 4)
-    p1 = _anchored("\n".join(lines(chosen(unit.key_sentences, room))), title, anchors)
+    p1 = _anchored("\n".join(lines(choose_sentences(unit.key_sentences, room))), title, anchors)
     p2 = _anchored(_second(unit), title, anchors)
     p3 = _anchored(_third(unit.sentences, title), title, anchors)
     p4 = _anchored(beginning(title, FOURTH), title, anchors)
@@ -100,7 +100,7 @@ def _second(unit: Read) -> str:
     quotes = [replace(one, text=abridged(one.text, SHORT_QUOTE), head="") for one in requests]
     reports = [one for one in unit.sentences.agents if _is_brief(one)]
     done = [*_short(unit.done), *(one for one in actions(unit.done, unit.found, unit.plan) if _is_short(one))]
-    return "\n".join(lines(chosen([*quotes, *reports, *done], SECOND)))
+    return "\n".join(lines(choose_sentences([*quotes, *reports, *done], SECOND)))
 
 
 def _is_brief(one: KeySentence) -> bool:

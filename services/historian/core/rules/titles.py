@@ -1,4 +1,4 @@
-"""What a unit was about, in a few words."""
+"""Titles of units: their subject in a few words."""
 
 from services.domain.texts import phrase_patterns
 from services.domain.texts.bounds import beginning
@@ -10,21 +10,21 @@ from services.historian.core.rules.work import UnitWork
 from services.historian.core.summary import TITLE
 
 SHORT = 60
-"""Characters of a wish of which a unit is only a part."""
+"""Characters of a request of which a unit is only a part."""
 SHORTEST_REQUEST = 14
-"""UTF-8 bytes of a wish that is more than `yes, do that`."""
+"""UTF-8 bytes of a request that is more than `yes, do that`."""
 PART = 90
 """Characters of a sentence that can be a title."""
 EMPTY = "Nothing was said or done"
 
 
 def requests(sentences: KeySentences) -> list[str]:
-    """What a person wanted, where that can be told."""
+    """A person's request, where it can be recognised."""
     return [one for one in sentences.openings if len(one.encode()) >= SHORTEST_REQUEST]
 
 
 def title(sentences: KeySentences, done: UnitWork, plan: TaskPlan, before: str) -> str:
-    """The wish; for a unit without one what came of it, or how it went on with the wish `before`."""
+    """The request; for a unit without one its result, or how it continued the request `before`."""
     lead = f"{beginning(before, SHORT).rstrip(' :.')}: " if before else ""
     on = _best(sentences) or _files(done) or _looked(done)
     candidates = (

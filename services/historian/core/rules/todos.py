@@ -1,4 +1,4 @@
-"""What of the agent's own plan is done, and what is open, at the end of each unit."""
+"""The agent's own todo list: which tasks are done, and which are open, at the end of each unit."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,7 +9,7 @@ from services.domain.tools.todos import ACTIVE, DONE, Task
 from services.historian.core.rules.work_units import WorkUnit
 
 LONGEST = 100
-"""Characters of what is told of a task."""
+"""Characters of a task that are quoted."""
 
 
 class TaskPlan(msgspec.Struct, frozen=True):

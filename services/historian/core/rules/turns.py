@@ -1,4 +1,4 @@
-"""What the agent wrote, each text with what it did around it."""
+"""The agent's texts, each with the calls around it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,9 +14,9 @@ class Turn(msgspec.Struct, frozen=True):
     step: Step
     text: str
     before: tuple[Call, ...] = ()
-    """Since it or a person last said something."""
+    """Since the agent or a person last wrote something."""
     after: tuple[Call, ...] = ()
-    """Up to what is said next."""
+    """Up to the next text."""
     last: bool = False
 
 

@@ -1,4 +1,4 @@
-"""What was done in a unit: files, commands and how they ended, failures and whether they were overcome, commits."""
+"""The work of a unit: files, commands with their results, failures and whether they were overcome, commits."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ from services.historian.core.rules.steps import Step
 
 LONGEST_RESULT = 70
 _END = 4_000
-"""Characters at the end of an output in which a result stands."""
+"""Characters at the end of an output in which a result is looked for."""
 _LOOKING = re.compile(
     r"^(?:ls|cat|bat|rg|grep|egrep|find|fd|head|tail|pwd|wc|echo|which|type|tree|nl|stat|file|date|env"
     r"|sleep|ps|jq|sed|mkdir|touch|chmod|rm|cp|mv"
@@ -55,7 +55,7 @@ class CommitMade(msgspec.Struct, frozen=True):
 
 
 class UnitWork(msgspec.Struct, frozen=True):
-    """What a unit did. Paths are seen from the project's directory, the most often changed first."""
+    """The work of a unit. Paths are relative to the project's directory, the most often changed first."""
 
     changed: tuple[tuple[str, int], ...] = ()
     made: frozenset[str] = frozenset()
@@ -105,7 +105,7 @@ def trouble(call: Call) -> str:
     return beginning(broken(call.output), LONGEST_COMMAND) if call.kind == "run" else ""
 
 
-def counted(output: str) -> str:
+def test_counts(output: str) -> str:
     """The last line of an output that says how many tests have passed."""
     found = [*_PASSED.finditer(output[-_END:])]
     return beginning(flat(found[-1][0].strip(" =*.")), LONGEST_RESULT) if found else ""
@@ -130,7 +130,7 @@ def _runs(calls: Sequence[tuple[int, Call]], root: str) -> Iterator[CommandRun]:
         if call.kind != "run":
             continue
         command, error = short_command(call.command), trouble(call)
-        if not command or _LOOKING.match(command) or commits.made(call):
+        if not command or _LOOKING.match(command) or commits.made_commits(call):
             continue
         known = runs.pop(command, None)
         before = (known.error or known.before) if known else ""
@@ -140,11 +140,11 @@ def _runs(calls: Sequence[tuple[int, Call]], root: str) -> Iterator[CommandRun]:
         elif command in failed:
             mended = tuple(dict.fromkeys(changed[failed.pop(command) :]))
         times = known.times + 1 if known else 1
-        runs[command] = CommandRun(command, times, error, before, mended, "" if error else counted(call.output), at)
+        runs[command] = CommandRun(command, times, error, before, mended, "" if error else test_counts(call.output), at)
     yield from runs.values()
 
 
 def _commits(calls: Iterable[Call]) -> Iterator[CommitMade]:
     for call in calls:
-        for one in commits.made(call):
+        for one in commits.made_commits(call):
             yield CommitMade(one[:7], beginning(commits.message(call), LONGEST_COMMAND))

@@ -86,4 +86,4 @@ def _files(steps: Sequence[Step] | Iterator[Step]) -> set[str]:
 
 
 def _commits(step: Step) -> bool:
-    return any(commits.made(call) for call in step.calls)
+    return any(commits.made_commits(call) for call in step.calls)

@@ -106,8 +106,8 @@ class OpenCode(Harness):
             )
 
     def stand_ins(self, configuration: Path) -> tuple[Path, ...]:
-        beside = [configuration.parent] if configuration.parent.name == ".opencode" else []
-        return tuple(folder for folder in dict.fromkeys((self.places.user, *beside)) if stub.is_wanted(folder))
+        project = [configuration.parent] if configuration.parent.name == ".opencode" else []
+        return tuple(folder for folder in dict.fromkeys((self.places.user, *project)) if stub.is_wanted(folder))
 
     def stand_in_remark(self, folder: Path) -> str:
         return f"In {folder}, three small files keep OpenCode from asking npm at its start."

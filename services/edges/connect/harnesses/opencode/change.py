@@ -1,4 +1,4 @@
-"""How a configuration is changed so that it connects OpenCode to this installation, and how that is taken back."""
+"""Changes a configuration so that it connects OpenCode to this installation, and changes it back."""
 
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,7 @@ class _Draft:
         return {index: one for index, one in enumerate(found) if one is not None and one.is_ours}
 
     def switch_back(self) -> None:
-        """Let the switches say what they said before, unless somebody has set them since."""
+        """Give the switches their earlier values again, unless somebody has set them since."""
         for one in self.written.kept:
             node = find(parse(self.text), "compaction")
             now = find(node, one.name) if node else None

@@ -1,4 +1,4 @@
-"""What OpenCode's configuration says about plugins and compaction, over all of its files."""
+"""OpenCode's configuration of plugins and compaction, merged from all of its files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from services.edges.connect.written import BUNDLE
 PACKAGE = "@annals/opencode"
 SWITCHES = ("auto", "prune")
 DEFAULTS = {"auto": True, "prune": False}
-"""What OpenCode does where nothing is said."""
+"""OpenCode's defaults."""
 
 
 class ConfigSource(msgspec.Struct, frozen=True):

@@ -53,7 +53,7 @@ def conflicts(
 
 
 def imports(code: str) -> tuple[str, ...]:
-    """The packages that a file of JavaScript imports; what stands in comments and in other texts does not count."""
+    """The packages that a file of JavaScript imports; comments and other strings do not count."""
     return tuple(dict.fromkeys(package(found["name"]) for found in _CODE.finditer(code) if found["code"]))
 
 

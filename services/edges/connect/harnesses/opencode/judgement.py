@@ -31,7 +31,7 @@ class Program(msgspec.Struct, frozen=True):
 
 
 class OpenCodeState(msgspec.Struct, frozen=True):
-    """What was seen of OpenCode."""
+    """The state of OpenCode as it was found."""
 
     program: Program | None
     sources: tuple[ConfigSource, ...]

@@ -1,4 +1,4 @@
-"""What is there of OpenCode on this machine: its program, its configuration, and the plugins it would load."""
+"""Examines OpenCode on this machine: its program, its configuration, and the plugins it would load."""
 
 import os
 import re

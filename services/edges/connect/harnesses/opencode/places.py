@@ -1,4 +1,4 @@
-"""Where OpenCode looks for its configuration, in the order in which it merges what it finds."""
+"""The places of OpenCode's configuration, in the order in which it merges what it finds."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""The folder beside a configuration that OpenCode fills from npm before it loads a plugin: it waits for that.
+"""The folder next to a configuration that OpenCode fills from npm before it loads a plugin: it waits for that.
 
-Our bundle needs nothing of it. Where the folder is untouched, three small files tell OpenCode that nothing is missing.
+Our bundle needs nothing of it. Where the folder is untouched, three small files show OpenCode that nothing is missing.
 """
 
 import json
