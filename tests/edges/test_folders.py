@@ -8,9 +8,7 @@ import pytest
 
 from tests.helpers.command_line import ended
 
-SENTENCE = (
-    "annals: the directory that you are in was deleted: change to one that is there, and run this again\n"
-)
+SENTENCE = "annals: the directory that you are in was deleted: change to one that is there, and run this again\n"
 COMMANDS = (
     ["memory", "list"], ["search", "tide"], ["project", "show"], ["status"], ["config", "show"], ["show", "s1"],
 )  # fmt: skip
