@@ -18,6 +18,7 @@ from nats.js.api import PubAck
 from nats.js.errors import APIError, NotFoundError
 
 from schemas.streams import LOG, Bucket
+from schemas.subjects import Address
 from services.kit.bus.connection import Bus, NotAllowed, Unreachable
 from services.kit.bus.layout import COPY
 from services.kit.bus.log import arrived_next, into
@@ -33,6 +34,8 @@ PAGE = 128
 _OF_BROKER = {SEQUENCE, SUBJECT, STORED, "Nats-Stream", "Nats-Num-Pending", "Nats-Last-Sequence"}
 """The headers that the broker adds to what it sends."""
 
+LOST = Address("").log("record.lost")
+"""The subject of what takes a position whose fact is lost. Readers pass it over as a record that cannot be read."""
 
 RESET = frozenset({"all", "by_start_sequence", "by_start_time"})
 """How a consumer must have begun for the broker to let it go on at a position. One that began with the newest message
@@ -163,10 +166,12 @@ async def copy_log(bus: Bus, rewrite: Rewrite, closing: Closing = tuple) -> int:
     writer, changed, end = _Writer(bus), 0, 0
     async with aclosing(stored_messages(bus, LOG.name)) as log:
         async for message in log:
+            await writer.fill(end, message.seq - 1)
             subject, data = rewrite(message)
             changed += (subject, data) != (message.subject, message.data)
             end = message.seq
             await writer.write(end, PREFIX + subject, data)
+    end = await writer.fill(end, await end_of(bus, LOG.name))
     for subject, data in closing():
         end += 1
         await writer.write(end, PREFIX + subject, data)
@@ -205,6 +210,12 @@ class _Writer:
         self._waiting.append(await self._bus.js.publish_async(subject, data, headers=expected))
         if len(self._waiting) == AT_ONCE:
             await self.finish()
+
+    async def fill(self, after: int, through: int) -> int:
+        """Write a record that is no fact at each position behind one: a disk has lost these, and others stay theirs."""
+        for seq in range(after + 1, through + 1):
+            await self.write(seq, PREFIX + LOST, b"{}")
+        return max(after, through)
 
     async def finish(self) -> None:
         try:
