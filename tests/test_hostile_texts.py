@@ -268,6 +268,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
             "memory/requests/find.py",
             "memory/requests/lines_above.py",
             "memory/requests/phrases.py",
+            "memory/requests/whose_words.py",
             "domain/texts/paste_patterns.py",
         ),
         lambda text: (requests(text), requests(f"Remember: {text}"), requests(f"{text[:1_000]} from now on {text}")),
