@@ -246,6 +246,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
             "memory/gate/question.py",
             "memory/gate/report.py",
             "memory/gate/status.py",
+            "memory/gate/task.py",
             "memory/gate/tongues.py",
             "memory/gate/words.py",
             "domain/texts/injection.py",
