@@ -224,6 +224,15 @@ def _looked_for(text: str) -> object:
     return verify.TASK.changes(scene), archive_stale.TASK.changes(scene)
 
 
+BEGINNING = 2_000
+"""Characters that readers of short texts look at."""
+
+
+def _piece_by_piece(reader: Reader) -> Reader:
+    """One that looks at the beginning of a text alone, given each piece: within its bound it shall be linear, too."""
+    return lambda text: [reader(text[at : at + BEGINNING]) for at in range(0, len(text), BEGINNING)]
+
+
 READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     "an export of memories": ((), memories_of_export),
     "a candidate at the gate": (
@@ -237,6 +246,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
             "memory/gate/question.py",
             "memory/gate/report.py",
             "memory/gate/status.py",
+            "memory/gate/task.py",
             "memory/gate/tongues.py",
             "memory/gate/words.py",
             "domain/texts/injection.py",
@@ -244,6 +254,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
         ),
         lambda text: [(judge(text, one), judge_candidate(text, one)) for one in CLASSES],
     ),
+    "the gate, piece by piece": ((), _piece_by_piece(lambda text: judge_candidate(text, "decision"))),
     "candidates of a session": (
         ("memory/candidates.py", "memory/gate/lasting.py"),
         lambda text: (from_person(text), from_agent(text), passing_reasons(text)),
@@ -258,11 +269,15 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
             "memory/requests/find.py",
             "memory/requests/lines_above.py",
             "memory/requests/phrases.py",
+            "memory/requests/whose_words.py",
             "domain/texts/paste_patterns.py",
         ),
         lambda text: (requests(text), requests(f"Remember: {text}"), requests(f"{text[:1_000]} from now on {text}")),
     ),
-    "an order that could do harm": (("domain/texts/risky.py",), risk_of),
+    "an order that could do harm": (
+        ("domain/texts/risky.py", "domain/texts/risky_patterns.py"),
+        _piece_by_piece(risk_of),
+    ),
     "a list of names": (("domain/texts/listings.py",), is_listing),
     "a rule that recurs": (("memory/gate/recurring.py",), recurs),
     "whether two memories say the same": (
@@ -402,6 +417,19 @@ UNITS = (
 )  # fmt: skip
 
 AIMED = {
+    "an order that could do harm": (
+        "a-a-" * (LENGTH // 4),
+        "x.y/" * (LENGTH // 4),
+        "rm -" + "r" * LENGTH,
+        "send http://" * (LENGTH // 12),
+        "add token " * (LENGTH // 10),
+        "curl install " * (LENGTH // 13),
+    ),
+    "requests of a person": (
+        "says told that " * (LENGTH // 15),
+        "write text a.b " * (LENGTH // 15),
+        "\"'\u201e\u00ab`" * (LENGTH // 5),
+    ),
     "secrets": (
         "curl -u " + "=" * LENGTH,
         "curl" + " -u=" * (LENGTH // 4),

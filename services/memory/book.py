@@ -148,6 +148,7 @@ def _added(book: Book, event: MemoryProposed | MemoryWritten, envelope: Envelope
         expires_at=event.expires_at if isinstance(event, MemoryWritten) else None,
         sources=before.sources if before else (),
         supersedes=tuple(dict.fromkeys((*_overtaken(before), *event.supersedes))),
+        merged=before.merged if before else (),
         facts=before.facts if before else (),
         change=_pending_change(event),
     ).with_source(source)

@@ -12,8 +12,8 @@ from typing import Literal
 import msgspec
 
 from services.domain.texts import phrase_patterns
-from services.domain.texts.bounds import flat
-from services.domain.texts.own import own_lines, unquoted_lines
+from services.domain.texts.bounds import beginning, flat
+from services.domain.texts.own import unquoted_lines
 from services.domain.texts.paragraphs import paragraphs
 from services.domain.texts.rule_sentences import category_of
 from services.domain.texts.sentences import is_informative, split
@@ -24,7 +24,10 @@ from services.memory.classes import Placement, placed
 from services.memory.gate.candidate import judge_candidate
 from services.memory.gate.lasting import passing_reasons
 from services.memory.gate.verdict import SOFT, Verdict
-from services.memory.requests.find import phrase_in
+from services.memory.requests.find import LONGEST, phrase_in
+from services.memory.requests.whose_words import is_ascribed, outside_quotations, own_parts, quotations
+
+replace = msgspec.structs.replace
 
 Rule = Literal["person", "command", "decision"]
 LONGEST_TEXT = 12_000
@@ -46,13 +49,15 @@ class JudgedCandidate(msgspec.Struct, frozen=True):
 def from_person(text: str) -> tuple[JudgedCandidate, ...]:
     """The rules that a person gives in a message, each once."""
     start = text[:LONGEST_TEXT]
-    own = {*_sentences("\n".join(own_lines(start)))}
+    own = {*_sentences("\n".join(own_parts(start)))}
     found: dict[str, JudgedCandidate] = {}
     for sentence in _sentences("\n".join(unquoted_lines(start))):
         rule = _without_talk(sentence)
-        if _gives_rule(rule):
-            place = _placed(category_of(rule))
-            found.setdefault(rule, _judged(rule, place, "person", is_own=sentence in own))
+        read_as = _spelled(rule)
+        if _gives_rule(read_as):
+            is_own = sentence in own and _is_unascribed(read_as)
+            judged = _judged(read_as, _placed(category_of(read_as)), "person", is_own=is_own)
+            found.setdefault(rule, judged if read_as == rule else replace(judged, text=beginning(rule, LONGEST)))
     return tuple(found.values())
 
 
@@ -103,10 +108,45 @@ _LAYS_DOWN = re.compile(
     r"|(?:every|each|all|any) (?:[^\s,;:?!]+ ){1,4}?(?:needs?|has|have) "
     r"|use (?!the (?:other|first|second|last|same)\b)[^,;?]{3,80}, (?:no|not|never|instead of)\b"
     r"|no (?:[^\s,;:?!]+ ){1,6}?(?:please|ever|anywhere|in the|in any)\b"
+    r"|(?:whenever|(?:every|each|any) ?time) [^,;?!]{3,80}, \w"
+    r"|(?:when|if|once|before|after|unless) (?:you|we|someone|anyone|one) (?:\w+ ){1,3}?(?:a|an|any|each|every"
+    r"|new) [^,;?!]{2,60}, \w"
+    r"|(?:when|if|once|before|after) (?:a|an|any|each|every) (?:new )?(?:[\w-]+ )?(?:test|migration|commit|pr"
+    r"|pull request|branch"
+    r"|release|build|dependency|package|file|module|endpoint|component|function|class|script|deploy|bug|ticket"
+    r"|change|feature)s?\b"
+    r"[^,;?!]{0,60}, \w|(?:if|when|whenever|unless) i (?:say|ask|tell|write|mention|type)\b[^;?!]{2,60}, \w"
+    r"|(?:after|before|with|for|on) (?:each|every) [^?!]{3,80}"
+    r"|(?:jedes mal,? wenn|immer wenn|(?:vor|nach|bei) jede\w|cada vez que|(?:antes|después) de cada|chaque fois que"
+    r"|(?:à|avant|après) chaque) |(?:wenn|sobald|falls|bevor) (?:du|man|jemand|ein\w{0,2}) [^,;?!]{3,80}, \w"
+    r"|每次|每当|凡是|.{1,30}(?:たびに|ごとに|毎回|常に|いつも)"
     r"|(?:bitte )?(?:immer|nie) |(?:toujours|jamais|siempre|nunca) \w+(?:r|re|ez|es|a|e)\b",
     re.IGNORECASE,
 )
 """How a sentence says how a certain thing is to be, without a word for rules: `setTheme should return an error`."""
+
+
+def _misspelt(word: str) -> Iterator[str]:
+    """The word with two letters in each other's place, with one left out, and with one doubled."""
+    for at in range(len(word)):
+        yield word[:at] + word[at + 1 : at + 2] + word[at : at + 1] + word[at + 2 :]
+        yield word[:at] + word[at + 1 :]
+        yield word[:at] + word[at] + word[at:]
+
+
+_MEANT = {
+    wrong: word
+    for word in ("always", "never")
+    for wrong in _misspelt(word)
+    if wrong not in {word, "ever", "neve", "nerve"}
+}
+"""Words of rules as they are typed in haste -> the word."""
+_LETTERS = re.compile(r"[a-z]+", re.IGNORECASE)
+
+
+def _spelled(sentence: str) -> str:
+    """The sentence with words of rules as they are meant."""
+    return _LETTERS.sub(lambda found: _MEANT.get(found[0].lower(), found[0]), sentence)
 
 
 def _without_talk(sentence: str) -> str:
@@ -121,10 +161,22 @@ def _without_talk(sentence: str) -> str:
     return sentence if is_part or not is_informative(rest) else rest
 
 
+def _rule_words(sentence: str) -> re.Match[str] | None:
+    return phrase_patterns.RULE.search(sentence) or _SHOULD_NOT.search(sentence) or _LAYS_DOWN.match(sentence)
+
+
 def _gives_rule(sentence: str) -> bool:
     """Whether there is a rule in it that the person has not asked to be remembered anyway."""
-    has_word = phrase_patterns.RULE.search(sentence) or _SHOULD_NOT.search(sentence) or _LAYS_DOWN.match(sentence)
-    return bool(has_word) and not sentence.endswith(_QUESTION) and phrase_in(sentence) is None
+    return _rule_words(sentence) is not None and not sentence.endswith(_QUESTION) and phrase_in(sentence) is None
+
+
+def _is_unascribed(sentence: str) -> bool:
+    """Whether the words that make a rule of it stand in no quotation and behind nobody else's name."""
+    plain = outside_quotations(sentence)
+    found = _rule_words(plain)
+    if found is None or phrase_patterns.RULE.search(quotations(sentence)):
+        return False
+    return not is_ascribed(plain[: found.start()])
 
 
 def _judged(sentence: str, place: Placement, rule: Rule, *, is_own: bool = True) -> JudgedCandidate:

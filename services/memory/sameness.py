@@ -31,6 +31,8 @@ _WIDE = re.compile(r"[\uff01-\uff5e]")
 _HAS_OWN_CASE = re.compile(r"[a-z\d][A-Z]|[A-Z]{2}[a-z]|_|\d")
 """How a name is written whose case is part of it: `userId`, `API_KEY`, `Sha1`."""
 _CONTRACTED = re.compile(r"n['\u2019]t\Z")
+_ELIDED = re.compile(r"n['\u2019](?=[^\W\d_]{2})")
+"""The French `ne` before a vowel: `n'utilise`."""
 _SAME = {
     "does": "do", "are": "is", "has": "have", "cannot": "can not", "can't": "can not", "won't": "will not",
     "shan't": "shall not", "dont": "do not", "every": "each", "it's": "it is",
@@ -92,6 +94,8 @@ def _usual(word: str) -> list[str]:
     if _CONTRACTED.search(low):
         stem = _CONTRACTED.sub("", low)
         return [_SAME.get(stem, stem), "not"]
+    if elided := _ELIDED.match(low):
+        return ["ne", low[elided.end() :]]
     return [low]
 
 
@@ -106,6 +110,27 @@ _EASY = frozenset(
     {"do", "ne", "always", "is", "to", "immer", "toujours", "siempre", "sempre", "всегда", "must", "should"}
 )
 """What one side may have more, next to a negation, without changing what is negated."""
+_QUANTITIES = frozenset({
+    "all", "any", "anyone", "each", "everyone", "most", "many", "few", "some", "only", "both", "nobody",
+    "none", "one", "two",
+    "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "first", "second", "third",
+    "last", "alle",
+    "jede", "jeder", "jedes", "einige", "nur", "ein", "eine", "zwei", "drei", "vier", "tous", "toutes",
+    "chaque", "quelques",
+    "un", "une", "deux", "trois", "todos", "todas", "cada", "algunos", "solo", "uno", "una", "dos", "tres",
+    "все", "только",
+    "один", "два", "три", "一", "二", "两", "三", "所", "每",
+})  # fmt: skip
+"""How many, or which in a row: a number in words."""
+_OPPOSITES = frozenset(map(frozenset, (
+    ("include", "exclude"), ("allow", "deny"), ("allow", "forbid"), ("permit", "forbid"), ("enable", "disable"),
+    ("show", "hide"), ("add", "remove"), ("start", "stop"), ("open", "close"), ("use", "avoid"), ("accept",
+    "reject"), ("keep", "drop"), ("keep", "remove"), ("keep", "delete"), ("require", "forbid"), ("prefer", "avoid"),
+    ("increase", "decrease"), ("lock", "unlock"), ("mount", "unmount"), ("verwende", "vermeide"), ("erlaube",
+    "verbiete"), ("zeige", "verstecke"), ("utilise", "évite"), ("autorise", "interdis"), ("usa", "evita"),
+    ("permite", "prohíbe"),
+)))  # fmt: skip
+"""Verbs of which one orders what the other forbids."""
 _DIGIT = re.compile(r"\d")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]\Z")
 FEW = 3
@@ -116,7 +141,7 @@ def speaks_against(one: str, other: str) -> bool:
     """Whether two different sentences are about the same thing and say something else of it.
 
     That is another number, the contrary, another word in one place, or the same words the other way round. To say more
-    is nothing against it, and what begins with another word is about something else.
+    is nothing against it, what begins with another word is about something else, and two things may both be forbidden.
     """
     first, second = words_of(one[:LONGEST]), words_of(other[:LONGEST])
     its, others = set_of(one[:LONGEST]), set_of(other[:LONGEST])
@@ -126,7 +151,7 @@ def speaks_against(one: str, other: str) -> bool:
         return True
     steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
     common = _weight(first[begin:end] for kind, begin, end, _, _ in steps if kind == "equal")
-    if common * 2 < min(_weight([first]), _weight([second])):
+    if common * 2 < min(_weight([_content(first)]), _weight([_content(second)])):
         return False
     changes = [(first[i:j], second[k:end]) for kind, i, j, k, end in steps if kind != "equal"]
     if any(_negated(first, second, changes)):
@@ -135,9 +160,19 @@ def speaks_against(one: str, other: str) -> bool:
         return False
     for number, (left, right) in enumerate(changes):
         if left and right:
-            is_subject = number == 0 and steps[0][0] == "replace"
-            return not is_subject or all(any(map(_DIGIT.search, words)) for words in (left, right))
+            if number == 0 and steps[0][0] == "replace":
+                return frozenset((left[0], right[0])) in _OPPOSITES or (_tells_number(left) and _tells_number(right))
+            forbids_both = not _NOT.isdisjoint(its) and not _NOT.isdisjoint(others)
+            return not forbids_both or _tells_number(left) or _tells_number(right)
     return False
+
+
+def _tells_number(words: Words) -> bool:
+    return any(_DIGIT.search(word) or word in _QUANTITIES for word in words)
+
+
+def _content(words: Words) -> Words:
+    return tuple(word for word in words if word not in _NOT and word not in _EASY)
 
 
 def _negated(first: Words, second: Words, changes: Sequence[tuple[Words, Words]]) -> Iterator[bool]:

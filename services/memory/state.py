@@ -41,6 +41,8 @@ class Book(msgspec.Struct, frozen=True):
     """Exact key -> the memory that has these words now, or had them last; one that is active before others."""
     identities: Map[str, str] = Map()
     """Identity key -> the memory about that thing, chosen alike."""
+    namesakes: Map[str, tuple[str, ...]] = Map()
+    """Key of either kind -> all memories that have or had it, where there are several."""
     candidates: Map[str, Judgement] = Map()
     verdicts: Map[str, int] = Map()
     """How many candidates have each verdict."""
@@ -75,25 +77,41 @@ class Book(msgspec.Struct, frozen=True):
 
         The proposal of a change has no keys: its words are those of a memory, or are nobody's yet.
         """
+        before = self.memories.get(memory.id)
         book = replace(self, memories=self.memories.insert(memory.id, memory))
         if memory.change is not None:
             return book
-        exact = _holding(book, book.exact, exact_key, memory)
-        return replace(book, exact=exact, identities=_holding(book, book.identities, identity_key, memory))
+        exact, namesakes = _indexed(book, book.exact, exact_key, memory, before)
+        book = replace(book, exact=exact, namesakes=namesakes)
+        identities, namesakes = _indexed(book, book.identities, identity_key, memory, before)
+        return replace(book, identities=identities, namesakes=namesakes)
 
 
-def _holding(
-    book: Book, index: Map[str, str], key_of: Callable[[MemoryClass, str], str], memory: Memory
-) -> Map[str, str]:
-    """With this memory under its key, unless another one that has the key, too, is more to the point there."""
-    key = key_of(memory.memory_class, memory.text)
-    name = index.get(key)
-    if name == memory.id:
-        return index
-    other = book.memories.get(name) if name else None
-    if other is not None and _pointedness(memory) < _pointedness(other):
-        return index if key_of(other.memory_class, other.text) == key else index.insert(key, memory.id)
-    return index.insert(key, memory.id)
+KeyOf = Callable[[MemoryClass, str], str]
+
+
+def _indexed(
+    book: Book, index: Map[str, str], key_of: KeyOf, memory: Memory, before: Memory | None
+) -> tuple[Map[str, str], Map[str, tuple[str, ...]]]:
+    """The index with this memory, and the namesakes. A key that the memory has given up leads to who else has it."""
+    key, namesakes = key_of(memory.memory_class, memory.text), book.namesakes
+    name = index.get(key, memory.id)
+    if name != memory.id:
+        namesakes = namesakes.insert(key, tuple(dict.fromkeys((*namesakes.get(key, ()), name, memory.id))))
+    index = index.insert(key, _most_pointed(book, key, key_of, namesakes.get(key, ()), memory.id))
+    if before is None or (before.memory_class, before.text) == (memory.memory_class, memory.text):
+        return index, namesakes
+    old = key_of(before.memory_class, before.text)
+    if old != key and index.get(old) == memory.id:
+        index = index.insert(old, _most_pointed(book, old, key_of, namesakes.get(old, ()), memory.id))
+    return index, namesakes
+
+
+def _most_pointed(book: Book, key: str, key_of: KeyOf, names: tuple[str, ...], newest: str) -> str:
+    """Of those that have this key the one that is active, or waits; of equals the newest, and that by default."""
+    memories = [book.memories[name] for name in names]
+    having = [one for one in memories if one.change is None and key_of(one.memory_class, one.text) == key]
+    return max(having, key=lambda one: (_pointedness(one), one.id == newest)).id if having else newest
 
 
 def _pointedness(memory: Memory) -> int:

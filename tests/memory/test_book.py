@@ -33,7 +33,7 @@ from schemas.events import (
     SessionRenamed,
 )
 from services.memory.book import Book, evolve
-from services.memory.entry import MOST_FACTS, MOST_SIGHTINGS, Judgement, Memory
+from services.memory.entry import MOST_FACTS, MOST_SIGHTINGS, Judgement
 from services.memory.keys import exact_key, identity_key
 
 NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
@@ -184,6 +184,15 @@ def test_notes_and_policy() -> None:
     assert {"summary": "applied"} == dict(book.policy)
 
 
+def test_a_merged_memory_that_is_taken_up_again_still_holds_the_words_of_the_others() -> None:
+    merged = MemoryMerged(memory="m1", sources=["m2"], category="PROJECT_RULES", text="Tests first.", origin="s3")
+    archived = MemoryArchived(memory="m1")
+    book = folded(written("m1"), written("m2", "Tests come first."), merged, archived, written("m1", "Tests first."))
+    memory = book.memories["m1"]
+    assert (("m2",), ("m2",)) == (memory.merged, memory.supersedes)
+    assert ["s1", "s1", "s3", "s1"] == [source.session for source in memory.sources]
+
+
 # Under which keys a memory is found.
 
 
@@ -204,6 +213,26 @@ def test_words_that_a_memory_had_before_lead_to_it_until_another_one_has_them() 
     book = folded(written("m1"), revised)
     assert "m1" == book.exact[key]
     assert "m2" == folded(written("m2"), book=book, start=3).exact[key]
+
+
+def test_words_that_a_memory_gives_up_lead_to_the_one_that_has_them_too() -> None:
+    """Such as one that was rejected: it must not come in again."""
+    proposal = MemoryProposed(memory="m1", category="PROJECT_RULES", text="Run the tests first.")
+    rejected = MemoryArchived(memory="m1", is_rejected=True)
+    borrowed = MemoryRevised(memory="m2", category="PROJECT_RULES", text="Run the tests first.")
+    returned = MemoryRevised(memory="m2", category="PROJECT_RULES", text="Run the linter first.")
+    key = exact_key("feedback", "Run the tests first.")
+    book = folded(proposal, rejected, written("m2", "Be brief."), borrowed)
+    assert "m2" == book.exact[key]
+    assert "m1" == folded(returned, book=book, start=5).exact[key]
+
+
+def test_what_holds_no_longer_gives_its_key_to_one_that_does() -> None:
+    text, other = "Dashboards are at https://graphs.test/a", "Look at https://graphs.test/a/ for load"
+    both = (written("m1", text, memory_class="reference"), written("m2", other, memory_class="reference"))
+    key = identity_key("reference", text)
+    assert "m2" == folded(*both).identities[key]
+    assert "m1" == folded(*both, MemoryArchived(memory="m2")).identities[key]
 
 
 # Decisions that were cut short.
@@ -273,13 +302,7 @@ def test_an_active_memory_is_found_by_its_words_or_another_active_one_is(events:
         if memory.is_active:
             found = book.memories[book.exact[exact_key(memory.memory_class, memory.text)]]
             about = book.memories[book.identities[identity_key(memory.memory_class, memory.text)]]
-            assert {True} == {found.is_active, about.is_active} or _was_left_by_another(book, memory)
-
-
-def _was_left_by_another(book: Book, memory: Memory) -> bool:
-    """Two had the same key at once, which no decision leads to, and the one that stood under it holds no longer."""
-    keys = [identity_key(one.memory_class, one.text) for one in book.memories.values()]
-    return keys.count(identity_key(memory.memory_class, memory.text)) > 1
+            assert {True} == {found.is_active, about.is_active}
 
 
 def test_a_memory_that_is_seen_ten_thousand_times_does_not_grow() -> None:

@@ -8,7 +8,7 @@ from services.memory.sameness import sentence_key, speaks_against
 from tests.memory import sentence_pairs as pairs
 
 
-@pytest.mark.parametrize(("one", "other"), pairs.SEEN_DIFFERENT + pairs.UNSEEN_DIFFERENT)
+@pytest.mark.parametrize(("one", "other"), pairs.SEEN_DIFFERENT + pairs.UNSEEN_DIFFERENT + pairs.CONTRADICTIONS)
 def test_numbers_names_negations_and_order_make_two_sentences(one: str, other: str) -> None:
     assert sentence_key(one) != sentence_key(other)
 
@@ -19,13 +19,13 @@ def test_case_punctuation_and_words_that_say_nothing_make_none(one: str, other: 
     assert not speaks_against(one, other)
 
 
-@pytest.mark.parametrize(("one", "other"), pairs.UNSEEN_AGAINST)
+@pytest.mark.parametrize(("one", "other"), pairs.UNSEEN_AGAINST + pairs.CONTRADICTIONS)
 def test_another_word_in_one_place_speaks_against_a_sentence(one: str, other: str) -> None:
     assert speaks_against(one, other)
     assert speaks_against(other, one)
 
 
-@pytest.mark.parametrize(("one", "other"), pairs.UNSEEN_BESIDE)
+@pytest.mark.parametrize(("one", "other"), pairs.UNSEEN_BESIDE + pairs.BOTH_FORBIDDEN)
 def test_to_say_more_or_of_something_else_does_not(one: str, other: str) -> None:
     assert not speaks_against(one, other)
     assert not speaks_against(other, one)

@@ -15,10 +15,14 @@ from services.domain.texts.paste_patterns import (
     ATTRIBUTION,
     CLOSING,
     DIFF,
+    DOCUMENT,
+    GREETS_AND_SIGNS,
     HEADER,
     LOG,
     NAMED,
     PAGE,
+    SALUTATION,
+    SIGNED,
     SPEAKER,
     THEIRS,
 )
@@ -31,6 +35,8 @@ _FENCE = re.compile(r"[ \t]{0,12}(?P<mark>`{3,}|~{3,})")
 _INDENTED = re.compile(r"(?: {4}|\t)")
 _QUOTED_LINE = re.compile(r"\s{0,12}[>》|]")
 _ELEMENT = re.compile(r"\s{0,12}<(?P<name>[a-zA-Z][\w.-]{0,40})(?:\s[^<>]{0,300})?>\s*$")
+_ELEMENT_BEHIND = re.compile(r"[^<`]{1,200}[\s:\uff1a]<(?P<name>[a-zA-Z][\w.-]{0,40})(?:\s[^<>]{0,300})?>\s*$")
+"""One that begins behind words: it counts where it is closed."""
 _OPENING_MARKS = {'"': '"', "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb", "\u300c": "\u300d", "'": "'"}
 _SPOKEN_OF = (
     r"(?:page|article|readme|docs?|documentation|logs?|outputs?|errors?|stack ?traces?|responses?|messages?|e-?mails?"
@@ -45,13 +51,45 @@ _LEADS_IN = re.compile(
 )
 """What leads in a paste, where the line ends with a colon."""
 _TO_BE_READ = re.compile(
-    r"\b(?:summari[sz]e|translate|proof-?read|review|explain|read|analy[sz]e|look at|go through|check|answer"
-    r"|reply to)\b"
-    r".{0,40}\b(?:this|these|the following|below|it)\b"
-    r"|\b(?:fasse|übersetze|lies|résume|traduis|resume|traduce|переведи|прочитай)\b|总结|翻译|總結|翻譯|要約|번역|요약",
+    r"\b(?:summari[sz]e|translate|proof-?read|review|explain|read|analy[sz]e|look (?:at|into)|go through|check|answer"
+    r"|reply to|respond to|rephrase|reword|polish|shorten|improve|evaluate|extract|implement|address|draft|turn"
+    r"|convert|fix"
+    r"|think (?:of|about)|make of|mean)\b"
+    r".{0,40}(?:\b(?:these|the following|below)\b|\bthis\b(?=\W*$| (?:for me|please|to \w+|in \w+)\W*$"
+    r"| (?:policy|text"
+    r"|paragraph|wording|sentence|draft|statement|proposal|note)\b))"
+    r"|\b(?:summari[sz]e|translate|proof-?read|review|read|answer|reply to)\b.{0,40}\b(?:this|it)\b"
+    r"|\b(?:the|this) following \w+|\b(?:see|look) below\b|\b(?:wording|grammar|spelling|tone) of\b"
+    r"|\bacceptance criteria\b"
+    r"|\bdo(?:es)? (?:this|that|it) make sense\b|\bis (?:this|that|it) (?:true|right|correct|still|a good)\b"
+    r"|\bthoughts\b"
+    r"|\b(?:fasse|übersetze|lies|résume|résumer|traduis|traduire|relire|relis|reformule|resume|traduce|corrige"
+    r"|corrige[rz]|revisa"
+    r"|переведи|прочитай|beantworte|zusammenfass\w*|formuliere|korrigiere)\b"
+    r"|\b(?:hältst|haltet|meinst|denkst) (?:du|ihr) (?:von|davon|dazu)\b|\bsiehe unten\b|\bstimmt das\b"
+    r"|\bwas bedeutet\b"
+    r"|\b(?:que penses-tu|qu['\u2019]en penses-tu|ci-dessous|qué (?:opinas|significa)|responde a|a continuación"
+    r"|más abajo)\b"
+    r"|总结|翻译|总結|翻譯|润色|校对|怎么看|回复|要約|翻訳|添削|校正|どう思|返信|対応して|번역|요약|답장",
     re.IGNORECASE,
 )
 """What asks for something to be done with the text that follows below an empty line."""
+_ABOUT_WHAT_IS_ABOVE = re.compile(
+    r"(?:(?:please|can you|could you|pls|now|and|ok)[ ,]+){0,3}(?:summari[sz]e|translate|reword|rephrase"
+    r"|shorten|proof-?read|reply"
+    r"|respond|answer|draft|extract|resolve|evaluate|polish|improve)\b(?! (?:the )?(?:deps|dependenc\w+"
+    r"|conflicts?|merge|performance)\b)"
+    r"|(?:is|are) (?:this|that|it|these|those) (?:true|right|correct|still|valid|ok|a problem|good)\b"
+    r"|(?:what|how|why)(?: went wrong|['\u2019]s (?:that|this|wrong)| (?:is|does|did|do) (?:this|that|it|he|she"
+    r"|they)(?: all)? (?:mean|say|want))"
+    r"|do(?:es)? (?:this|that|it) make sense|thoughts\?|(?:wie|was) (?:meint|heißt|bedeutet|hältst)|antworte"
+    r"|beantworte|übersetz|fasse?\b"
+    r"|contesta|responde|traduce|resume|traduis|résume|réponds|翻訳|要約|返信|翻译|总结|回复|怎么看|你怎么看",
+    re.IGNORECASE,
+)
+"""How a short last paragraph begins that asks for something to be done with the text above it."""
+SHORT_REQUEST = 12
+"""Words of such a paragraph at most."""
 _TASKS = re.compile(r"\b(?:do|steps?|tasks?|things|points|changes|to-?dos?)\b[^.!?]{0,40}$", re.IGNORECASE)
 """What leads in a list of what is to be done."""
 _ASKS_TO_REMEMBER = re.compile(r"\bremember\b|\bmemory\b|记|記|覚え|기억|merke|запомни|recuerda|retiens", re.IGNORECASE)
@@ -123,6 +161,9 @@ def _end(lines: list[str], at: int, last_with: Mapping[str, int]) -> int | None:
     if element := _ELEMENT.match(line):
         closing = f"</{element['name']}>"
         return _next(lines, at, lambda one: closing in one)
+    if element := _ELEMENT_BEHIND.match(line):
+        closing = f"</{element['name']}>"
+        return next((below for below in range(at + 1, len(lines)) if closing in lines[below]), None)
     plain = line.strip()
     closing = _OPENING_MARKS.get(plain[:1], "")
     if not closing or closing in plain[1:] or last_with.get(closing, -1) <= at:
@@ -139,7 +180,8 @@ def _pasted(lines: Sequence[MarkedLine]) -> tuple[int, frozenset[int]]:
     texts = ["" if line.mark else line.text for line in lines]
     if _is_letter(texts) or sum(1 for one in texts if PAGE.search(one)) > 1:
         return 0, frozenset()
-    begins = [len(lines), *(at for at, one in enumerate(texts) if HEADER.match(one) or DIFF.match(one))]
+    marks = (HEADER, DIFF, SALUTATION)
+    begins = [len(lines), *(at for at, one in enumerate(texts) if any(mark.match(one) for mark in marks))]
     begins += _led_in(texts)
     speakers = [at for at, one in enumerate(texts) if SPEAKER.match(one)]
     names = [(found[1].lower(), at) for at, one in enumerate(texts) if (found := NAMED.match(one))]
@@ -148,21 +190,34 @@ def _pasted(lines: Sequence[MarkedLine]) -> tuple[int, frozenset[int]]:
         begins.append(speakers[0])
     if len(counts) > 1 and max(counts.values()) > 1:
         begins.append(names[0][1])
-    return min(begins), frozenset(_logged(texts))
+    return min(begins), frozenset((*_logged(texts), *range(_handed_over(texts))))
 
 
 def _led_in(lines: Sequence[str]) -> Iterator[int]:
     """Behind a line that leads in what was pasted."""
     is_asked = False
     for at, line in enumerate(lines):
+        is_last_of_paragraph = bool(line.strip()) and not "".join(lines[at + 1 : at + 2]).strip()
         if is_asked and not line.strip():
             yield at
         if len(line) > LEAD or _ASKS_TO_REMEMBER.search(line):
             continue
-        is_lead = line.rstrip().endswith(_COLONS) and _LEADS_IN.search(line) and not _TASKS.search(line)
-        if is_lead or THEIRS.search(line) or ATTRIBUTION.search(line):
+        is_lead = line.rstrip().endswith(_COLONS) and not _TASKS.search(line)
+        leads_in = is_lead and (is_last_of_paragraph or _LEADS_IN.search(line))
+        is_title = is_last_of_paragraph and DOCUMENT.match(line)
+        if leads_in or is_title or THEIRS.search(line) or ATTRIBUTION.search(line):
             yield at + 1
         is_asked = is_asked or _TO_BE_READ.search(line) is not None
+
+
+def _handed_over(lines: Sequence[str]) -> int:
+    """How many lines stand above a short last paragraph, or last line, that is about them."""
+    written = [at for at, line in enumerate(lines) if line.strip()]
+    if len(written) < 2:  # noqa: PLR2004 - the text, and the line about it
+        return 0
+    last = lines[written[-1]]
+    is_about = len(last.split()) <= SHORT_REQUEST and _ABOUT_WHAT_IS_ABOVE.match(last.strip()) is not None
+    return written[-1] if is_about else 0
 
 
 def _logged(lines: Sequence[str]) -> Iterator[int]:
@@ -176,6 +231,8 @@ def _logged(lines: Sequence[str]) -> Iterator[int]:
 def _is_letter(lines: Sequence[str]) -> bool:
     """Whether it ends as letters do, above a name."""
     written = [line for line in lines if line.strip()]
+    if any(GREETS_AND_SIGNS.match(line) for line in written) or any(SIGNED.match(line) for line in written[-1:]):
+        return True
     return any(CLOSING.match(line) for line in written[-1 - CLOSING_LINES : -1])
 
 

@@ -6,7 +6,8 @@ _COLON = r"[ \t]?[:\uff1a]"
 _BEGIN = r"[ \t]{0,8}(?:[#*]{1,4}[ \t]*)?"
 HEADER = re.compile(
     rf"{_BEGIN}(?:"
-    r"from|sent|subject|cc|bcc|reply-to|message-id|author|reporter|reported by|reviewer|reviewed by|assignee|title"
+    r"from|sent|subject|requester|customer|submitted by|opened by|ticket|cc|bcc|reply-to|message-id|author"
+    r"|reporter|reported by|reviewer|reviewed by|assignee|title"
     r"|description|steps to reproduce|(?:expected|actual)(?: behaviou?r| results?)?|environment|severity"
     r"|von|gesendet|betreff|an|titel|beschreibung|gemeldet von|erwartet|schritte"
     r"|de|envoyé|objet|à|titre|signalé par|étapes"
@@ -29,12 +30,73 @@ ATTRIBUTION = re.compile(
     re.IGNORECASE,
 )
 """Who wrote what follows."""
+_TEXTS = (
+    r"(?:text|strings?|messages?|prompts?|banners?|titles?|labels?|tickets?|issues?|comments?|faqs?|fixtures?"
+    r"|sentences?"
+    r"|paragraphs?|slides?|e-?mails?|mails?|readme(?:\.md)?|pages?|tooltips?|captions?|headlines?|tweets?"
+    r"|announcements?|[\w/-]{1,40}\.\w{1,4})"
+)
+ASCRIBES = re.compile(
+    # somebody else says it
+    r"(?<!\bi )(?<!\bi just )(?<!\bwe )\b(?:says?|said|wrote|writes|told|tells|commented|replied|noted|states?|stated"
+    r"|claims?|claimed|insists?|insisted|announced|reads?|asked|demands?|demanded|wants?|suggests?|suggested)\b"
+    r"[^:.!?]{0,40}(?::|\bthat\b)\s?"
+    r"|\b(?:sagt|sagte|schreibt|schrieb|meint|meinte|fordert|bittet|will)\b[^:.!?]{0,40}(?::|\bdass\b)"
+    r"|\b(?:dit|écrit|a dit|a écrit|demande|veut|précise)\b[^:.!?]{0,40}(?::|\bque\b)"
+    r"|\b(?:dice|dijo|escribe|escribió|pide|quiere|disse|scrive|chiede|diz|pede)\b[^:.!?]{0,40}(?::|\bque\b|\bche\b)"
+    r"|(?:говорит|сказал\w?|пишет|написал\w?|просит)[^:.!?]{0,40}(?::|,? что)"
+    r"|(?:さん|先生|部長|課長|客|上司|同僚|ドキュメント)[^。]{0,20}(?:と言|と書|によると|から|は[、,])|(?:同事|客户|老板|经理|同学|他们?|她们?"
+    r"|用户|文档|评审)[^。]{0,6}(?:说|写|要求|表示|提到|留言)|(?:님이|사장|동료)[^.]{0,20}(?:라고|고 했)"
+    # it is the text of something that is made
+    r"|\b(?:translate|proof-?read|rephrase|reword|paraphrase|summari[sz]e)\b[^:.!?]{0,60}:\s"
+    r"|\b(?:comment|review|mail|e-?mail|message|note|post|reply|ticket|feedback|request) (?:by|from"
+    r"|of) \w[^:.!?]{0,30}:\s"
+    rf"|\b(?:translate|proof-?read|rephrase|reword|rewrite|write|make|create|add|put|insert|import|use|set|turn"
+    rf"|send|post"
+    rf"|draft|display|show|paste|render|store)\b[^:.!?]{{0,60}}\b{_TEXTS}\b[^:!?]{{0,40}}:\s"
+    rf"|\b(?:in|from|per|according to) (?:the|this|that|their|his|her|our) (?:\w+ )?{_TEXTS}\b[^:.!?]{{0,20}}:\s"
+    r"|\b(?:übersetze?|schreib\w*|erstelle?|traduis|écris|traduce|escribe|traduci|переведи|翻译|翻譯"
+    r"|翻訳)[^:.!?]{0,60}[:\uff1a]",
+    re.IGNORECASE,
+)
+"""Words before a rule in the same line that make it somebody else's, or the content of something."""
+SALUTATION = re.compile(
+    r"[ \t]{0,8}(?:(?:dear|sehr geehrte\w?|liebe[rs]?|estimad[oa]s?|querid[oa]s?|chère?s?|gentile|prezad[oa]s?"
+    r"|уважаем\w+) ?.{0,40}"
+    r"|(?:hi|hello|hey|hallo|guten tag|bonjour|hola|ciao|olá) (?:all|team|everyone|everybody|folks|there,? team"
+    r"|zusammen"
+    r"|in die runde|à tous|l['\u2019]équipe|equipo|a todos|tutti|pessoal).{0,20}"
+    r"|お世話になっております.{0,10}|拝啓.{0,10}"
+    r"|尊敬的.{0,20}"
+    r"|各位.{0,10})[,:!.。\uff0c\uff01]?[ \t]*$",
+    re.IGNORECASE,
+)
+"""How letters begin that are written to people."""
+GREETS_AND_SIGNS = re.compile(
+    r"^[ \t]{0,8}(?:hi|hello|hey|hallo|dear|liebe[rs]?|bonjour|hola|ciao) [^\W\d_][\w-]{1,20}[,!].{0,400}?"
+    r"\b(?:lg|vg|mfg|gruß|grüße|regards|cheers|best|saludos|cordialement|bises"
+    r"|baci)[,!]? [^\W\d_][\w-]{1,20}[.!]?[ \t]*$",
+    re.IGNORECASE,
+)
+"""A letter in one line."""
+SIGNED = re.compile(r"[ \t]{0,8}(?:--|[\u2013\u2014~])[ \t]{0,2}[^\W\d_][\w .,'-]{2,40}$")
+"""The name below a text, behind a dash."""
+DOCUMENT = re.compile(
+    r"[ \t]{0,8}(?:[\w.-]+ ){0,3}(?:release notes|changelog|(?:meeting )?minutes|guidelines?|handbook"
+    r"|design doc|style guide"
+    r"|policy|terms|runbook|playbook|faq|protokoll|richtlinien?|leitfaden|compte rendu|notes de version|acta"
+    r"|notas de la versión"
+    r"|议事录|議事録|会议纪要|发布说明|リリースノート)(?: [\w.:-]+){0,3}[ \t]*$",
+    re.IGNORECASE,
+)
+"""The title of a document, alone in its line."""
 _NOUNS_EN = (
     r"(?:bug report|report|ticket|issue|e-?mails?|mail|message|review|comments?|feedback|page|article|post|thread|logs?"
     r"|transcript|chat|conversation|proposal|description|release notes|changelog|answer|readme|documentation)"
 )
 THEIRS = re.compile(
-    rf"\b(?:this|these|that|the (?:following|attached))\b(?: [\w-]+){{0,3}}? {_NOUNS_EN}\b|\b{_NOUNS_EN} below\b"
+    rf"\b(?:this|these|that|the (?:following|attached))\b(?: [\w-]+){{0,3}}? {_NOUNS_EN}\b"
+    rf"|\bhere(?:['\u2019]s| is| are) (?:[\w-]+ ){{1,4}}?{_NOUNS_EN}\b|\b{_NOUNS_EN} below\b"
     r"|\b(?:dies\w{1,2}|folgend\w{1,2})\b(?: \w+){0,2}? \w*(?:bericht|ticket|seite|mail|nachricht"
     r"|kommentar|meldung|artikel"
     r"|protokoll|gespräch|beitrag|bewertung|anfrage)\w{0,2}\b|\b(?:hier|anbei)\b.{0,20}\b(?:bericht"

@@ -10,7 +10,7 @@ from services.domain.texts.sentences import is_informative
 _QUESTION = ("?", "\uff1f")
 _FIRM = re.compile(
     r"^(?:please |and |but |also )*(?:always|never|don['\u2019]t ever|from now on|in (?:the )?future|every time"
-    r"|immer|niemals|ab jetzt"
+    r"|immer|niemals|nie(?! (?:das|so)\b)|ab jetzt"
     r"|siempre|nunca|toujours|всегда|никогда|впредь|总是|始终|永远|以后|一律|必ず|常に|항상|절대)"
     r"|\b(?:from now on|as a rule|by convention|(?:you|we) (?:must|should|have to|need to) (?:always|never))\b"
     r"|\bmust (?:always|never)\b|^(?:all|every|each) .{3,60} must\b"

@@ -192,10 +192,12 @@ def _may_hold(candidate: Candidate, twin: Memory | None, action: str) -> bool:
 
 def rival_of(book: Book, candidate: Candidate, name: str) -> Memory | None:
     """The active memory about the same thing in other words. Two sentences of people both stay."""
-    found = book.identities.get(identity_key(candidate.place.memory_class, candidate.text))
-    memory = book.memories[found] if found else None
+    key = identity_key(candidate.place.memory_class, candidate.text)
+    memory = book.memories.get(book.identities.get(key) or "")
     if memory is None or not memory.is_active or memory.id == name:
         return None
+    if identity_key(memory.memory_class, memory.text) != key:
+        return None  # it was about that, and says something else by now
     return None if {memory.trust, candidate.trust} <= PEOPLE else memory
 
 

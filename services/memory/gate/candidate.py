@@ -6,6 +6,7 @@ import unicodedata
 import msgspec
 
 from services.domain.texts.bounds import beginning, flat
+from services.domain.texts.rule_sentences import is_firm
 from services.memory.classes import MemoryClass
 from services.memory.gate.verdict import EMPTY, Verdict, judge
 from services.memory.requests.find import LONGEST, phrase_in
@@ -14,7 +15,7 @@ TOO_SHORT, NEGATED = "too_short", "negated_request"
 SHORTEST = 20
 """Columns of a text that says something by itself ..."""
 SHORTEST_VALUE = 12
-"""... of one that gives a value which stays ..."""
+"""... of one that gives a value which stays, or a rule by its first word ..."""
 SHORTEST_ASKED = 6
 """... and of one that says of itself that it is to be remembered."""
 _VALUE = re.compile(r"\b(?:admin )?pins?\b|\bscrypt\b|\b[nrp]\s?=\s?\d", re.IGNORECASE)
@@ -54,4 +55,6 @@ def columns(text: str) -> int:
 def _shortest(text: str, memory_class: MemoryClass, *, had_trigger: bool) -> int:
     if had_trigger:
         return SHORTEST_ASKED
+    if is_firm(text):
+        return SHORTEST_VALUE
     return SHORTEST_VALUE if memory_class == "reference" and _VALUE.search(text) else SHORTEST

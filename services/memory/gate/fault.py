@@ -9,7 +9,8 @@ _MAIN = re.compile(
 )
 """A reason or a time follows these, which may name a fault."""
 _BREAKS = re.compile(
-    rf"(?:{_ONE} )?(?!every |each |a |an |if |when ).{{1,60}}?\b(?:breaks?|crash(?:es)?|hangs?|freezes?|flickers?"
+    rf"(?:{_ONE} )?(?!every |each |a |an |if |when ).{{1,60}}?\b(?:breaks?|crash(?:es)?|hangs?"
+    rf"|(?<!code )(?<!feature )(?<!merge )freezes?|flickers?"
     r"|stutters?|jumps?|overlaps?|leaks?|lags?|blinks?|disappears?|vanish(?:es)?|complains?|misbehaves?|spins?|panics?"
     r"|explodes?|loops forever|restarts (?:every|again|all)|does nothing|do nothing|nothing happens"
     r"|returns? (?:undefined|nan|nothing|too|the wrong|garbage|an empty)|takes? (?:ages|forever|too|very|quite|so)"

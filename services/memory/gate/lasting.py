@@ -8,7 +8,8 @@ import re
 
 from services.domain.texts import phrase_patterns
 from services.domain.texts.rule_sentences import is_firm, tells_what_happened
-from services.memory.gate.words import Words
+from services.memory.gate.recurring import recurs
+from services.memory.gate.words import DURABLE, Words
 
 ONE_OFF, NARRATION, WITHOUT_CONTEXT, FRAGMENT, INCIDENT = (
     "one_off_request",
@@ -50,7 +51,10 @@ _NARRATOR = re.compile(
     re.IGNORECASE,
 )
 _PREFERS = re.compile(
-    r"\bi (?:would |really |strongly )*(?:prefer|(?:only|always|never) (?:want|like|use|accept|need)|expect)\b",
+    r"\bi (?:would |really |strongly )*(?:prefer|(?:only|always|never) (?:want|like|use|accept|need)|expect"
+    r"|(?:want|need|expect) you to (?:always|never)|want to (?:see|review|read|approve)\b.{0,60}\bbefore)\b"
+    r"|\b(?:if|when|whenever|unless) i (?:say|ask|tell|write|mention|type)\b|\bi['\u2019]d (?:like|want"
+    r"|prefer) you to (?:always|never)\b",
     re.IGNORECASE,
 )
 _TALK = re.compile(
@@ -72,6 +76,11 @@ _LABEL = re.compile(
     r"|question|answer|issue|problem|performance|explicit \w+ test|example|expected)\b[^:.]{0,20}(?::| - )",
     re.IGNORECASE,
 )
+_IT_ELSEWHERE = re.compile(
+    r"(?:[Dd]as|[Ee]s(?! (?:wird|darf|muss|soll|gilt|gibt)\b)) [a-zäöü]|(?:[Çç]a|[Cc]ela|[Ee]so|[Ee]sto"
+    r"|[Cc]iò) \w|[Cc]['\u2019]est\b"
+)
+"""How a sentence begins that tells of something before it, in other languages."""
 _ARROW = re.compile(r"\u2192|=>|->")
 _DATA = re.compile(r"[\"'}\]]\s?:\s?[\"'{\[]|[}\]]\s?,\s?[\"{\[]|\{\"")
 """What is left of data as JSON."""
@@ -117,7 +126,7 @@ def passing_reasons(text: str, *, is_reported: bool = False) -> tuple[str, ...]:
     reasons = [
         (ONE_OFF, _is_one_off(text)),
         (NARRATION, bool(_NARRATOR.search(text)) and not _PREFERS.search(text)),
-        (WITHOUT_CONTEXT, bool(_TALK.match(text) or _HERE.search(text))),
+        (WITHOUT_CONTEXT, any(one.match(text) for one in (_TALK, _IT_ELSEWHERE)) or bool(_HERE.search(text))),
         (FRAGMENT, _is_fragment(text)),
         (INCIDENT, tells_what_happened(text) or _GUESSED.found(text) or (is_reported and _PAST.found(text))),
     ]
@@ -133,7 +142,9 @@ def _is_one_off(text: str) -> bool:
         return not _ALWAYS.found(text)
     if _RULE_ZH.match(text):
         return False
-    return not _ENGLISH.search(text) and not phrase_patterns.LASTING.search(text)
+    if _ENGLISH.search(text) or phrase_patterns.LASTING.search(text):
+        return False
+    return not DURABLE.found(text) and not recurs(text.lower())
 
 
 def _is_fragment(text: str) -> bool:

@@ -10,6 +10,7 @@ from services.memory.gate.fault import is_fault
 from services.memory.gate.order import is_for_once
 from services.memory.gate.recurring import recurs
 from services.memory.gate.report import is_report
+from services.memory.gate.task import is_task
 from services.memory.gate.tongues import is_said_by_self, is_said_now
 from services.memory.gate.words import DURABLE, Words
 
@@ -42,7 +43,11 @@ _WISHES = re.compile(
     r"\b(?:i|we) (?:[\w'\u2019]+ ){0,2}?(?:prefer|want|like|dislike|hate|love|expect|need|use|avoid|rely|agreed"
     r"|decided"
     r"|chose|never"
-    r"|always|only)\b|\bmy (?:preference|preferred|name|role|editor|shell|time ?zone|team)\b",
+    r"|always|only)\b|\bi['\u2019]d (?:like|want|prefer) you to\b"
+    r"|\b(?:if|when|whenever|unless) i (?:say|ask|tell|write|mention|type)\b|\bi['\u2019]d prefer (?!(?:the|an?"
+    r"|to|this|that)\b)"
+    r"|\b(?:without|before) (?:asking|telling|consulting) me\b|\bask me (?:first|before)\b|\bmy (?:preference"
+    r"|preferred|name|role|editor|shell|time ?zone|team)\b",
 )
 """A person who says how things shall be."""
 _LEANS = re.compile(
@@ -253,6 +258,8 @@ def is_of_the_moment(text: str) -> bool:
     """Whether nothing of it holds when the moment is over. A sentence that claims to last always does."""
     is_typed = text[:1].islower()
     text = text.lower()
+    if is_task(text):
+        return True
     if talk := _TALK.match(text):
         return not DURABLE.found(text[talk.end() :])
     if _ADDRESSED.match(text):

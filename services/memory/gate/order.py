@@ -30,6 +30,16 @@ _HOW_TO = re.compile(
     r"|test|upgrade) the (?:[\w/.-]+ ){1,4}?(?:with|through|via|using|by|in|from|only) (?!a\b|an\b|the new\b|me\b)\S",
 )
 """How something is done whenever it is: `start the stack with docker compose up`."""
+_LIKES_TO = re.compile(
+    r"i (?:always |usually |really )?(?:like|want|prefer) to \w+ .{0,60}?\b(?:before|after|when|whenever)\b"
+)
+"""What somebody wants to do each time."""
+_HOW_TO_ANSWER = re.compile(
+    r"(?:please )?(?:answer|reply|respond|write|comment|explain|talk)(?: to me"
+    r"| back)? (?:only )?(?:in [a-z]{4,12}|briefly|concisely"
+    r"|in (?:short|full|complete) sentences)\W*$"
+)
+"""In which language, or how, answers are to be given."""
 _CONDITION = re.compile(
     r"\b(?:whenever|when|if|unless|once|(?:before|after|on|for|in|at|with|to|per) (?:every|each|any|all|\w{3,}ing|new"
     r"|committing|a (?:commit|release|push|merge|change|review|pull request|pr)))\b|, not\b|\brather than\b",
@@ -83,10 +93,12 @@ def is_for_once(text: str) -> bool:
         return True
     if DURABLE.found(text) and not _CASUAL.search(text):
         return False
-    if _SUGGESTS.search(text) or _WANTS_ONE.search(text):
+    if _SUGGESTS.search(text):
         return True
-    if _CONDITION.search(text):
+    if _CONDITION.search(text) or _LIKES_TO.match(text) or _HOW_TO_ANSWER.match(text):
         return False
+    if _WANTS_ONE.search(text):
+        return True
     if _AT_THE_END.search(_MAIN.split(text, maxsplit=1)[0]):
         return True
     return (_ORDER.match(text) is not None and not _HOW_TO.match(text)) or _is_bare(text)

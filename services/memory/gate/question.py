@@ -21,6 +21,14 @@ _UNDECIDED = re.compile(
     r"(?<!configures whether)(?<!indicates whether)(?<!specifies whether)(?<!sets whether) to\b"
     r"|尚未決定|尚未决定|需要決定|需要决定|是否要|要不要",
 )
+_BY_FORM = re.compile(
+    r"(?:(?:and|but|so|ok|hey)[ ,]+)?(?:does|do|did|is|are|was|were|can|could|would|will|should|shall|has|have"
+    r"|had|why|what|when"
+    r"|where|who|whose|how|which)\b[^.!]{1,300}[?\uff1f]$"
+    r"|.{1,300}[,;.] (?:what|why|how|who|where|which|is|are) (?:is|are|does|do|did|was|it|that"
+    r"|this)\b[^?]{0,60}[?\uff1f]$"
+)
+"""A question by its first word, or by its last clause: whatever stands in it is asked, not said."""
 _MARKS = ("?", "\uff1f")
 _SOFT = re.compile(r"\b(?:we need|need to|next|later|follow up)\b|確認|确认|決定|决定")
 
@@ -28,6 +36,8 @@ _SOFT = re.compile(r"\b(?:we need|need to|next|later|follow up)\b|確認|确认|
 def is_open(text: str) -> bool:
     """Whether it is a question. One that also says what must be is none."""
     plain = _URL.sub("", text).rstrip().lower()
+    if _BY_FORM.match(plain):
+        return True
     if _LASTING.search(plain):
         return False
     is_asked = plain.rstrip(" )\"'\u201d").endswith(_MARKS)

@@ -18,7 +18,7 @@ _PRINTED = re.compile(
 )
 """How a line begins that a program printed ..."""
 _PRINTED_NUMBER = re.compile(
-    r"\berror [a-z]{1,4}\d{3,}\b|\bexit(?:ed|s)?(?: with)?(?: status| code)? \d"
+    r"\berror [a-z]{1,4}\d{3,}\b|\bexit(?:ed|s)?(?: with)?(?: status| code)? \d+\b(?! (?:on|when|if|where|for)\b)"
     r"|\b(?:in|after|took) \d+(?:\.\d+)? ?(?:m?s|sec|seconds?|minutes?)\W*$"
     r"|\b\d+ (?:\w+ )?(?:vulnerabilit|warning|error|failure|insertion|deletion)\w{0,5}\b"
 )
@@ -29,6 +29,7 @@ _VERBLESS = re.compile(
     r"|complaints?"
     r"|conflicts?)\b(?! (?:must|may|should|are (?:allowed|\w+ed)|is (?:allowed|\w+ed))\b)"
     r"|(?:most likely|likely|probably|possibly|maybe|perhaps|presumably)\b|tests? (?:pass|first|green|ok|run)\b"
+    r"(?! (?:in|on|with|without|under|every|before|after|at) \w)"
     r"|all (?:green|done|good|set|(?:the )?tests pass)\b|(?:below|above|attached) (?:is|are)\b"
     r"|(?:nobody|no one|some(?:one|body)|every(?:one|body)) (?:\w+ed|was|had|said|did)\b",
 )

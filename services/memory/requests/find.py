@@ -10,10 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from services.domain.texts.bounds import beginning, flat
-from services.domain.texts.own import marked_lines
-from services.domain.texts.paste_patterns import ATTRIBUTION, SPEAKER, THEIRS
 from services.memory.classes import MemoryClass, Placement, placed_by_class
-from services.memory.requests.lines_above import LinesAbove, ends_with_contact
 from services.memory.requests.phrases import (
     BEFORE,
     DEFERRED,
@@ -23,6 +20,7 @@ from services.memory.requests.phrases import (
     PHRASES,
     Phrase,
 )
+from services.memory.requests.whose_words import is_ascribed, marked_message
 
 LONGEST = 260
 """Characters of a text that is remembered at a person's request."""
@@ -37,6 +35,9 @@ _SEPARATOR = re.compile(r"[ \t]*[:\uff1a,\uff0c]?[ \t\u3000]*")
 _UNQUOTED = re.compile(r"^(?:[ \t]{0,12}[>\u300b|+-])+[ \t]?")
 """The mark before a quoted line, and before one of a diff."""
 _ENDS = re.compile(r"[.!?。\uff01\uff1f\uff1b]\s+|[。\uff01\uff1f\uff1b]")
+_POLITELY = re.compile(r"\b(?:can|could|would|will) you\b", re.IGNORECASE)
+_WHAT = re.compile(r"(?:what|which|when|where|who|why|how|if|whether|the)\b", re.IGNORECASE)
+"""How a question goes on that asks what somebody remembers."""
 _ASKS = re.compile(r"[?\uff1f](?:\s|$)")
 _REFERENCE = re.compile(r"https?://|\blinear\b|\bslack\b|\bnotion\b|\bdashboards?\b|\bgrafana\b", re.IGNORECASE)
 _DECISION = re.compile(r"\bdecid|\bdecision|\bchoose|\bchosen|决定|決定|选择|選擇", re.IGNORECASE)
@@ -69,8 +70,7 @@ def requests(text: str) -> tuple[MemoryRequest | IgnoredRequest, ...]:
     """The requests of a person's message, in their order, each body once."""
     found: list[MemoryRequest | IgnoredRequest] = []
     seen: set[str] = set()
-    above, is_signed = LinesAbove(), ends_with_contact(text)
-    for line, mark in marked_lines(text):
+    for line, mark in marked_message(text):
         if hit := phrase_in(_UNQUOTED.sub("", line) if mark else line):
             reason = hit.reason or _refused(hit.body, seen)
             if reason and mark:
@@ -79,18 +79,9 @@ def requests(text: str) -> tuple[MemoryRequest | IgnoredRequest, ...]:
             if reason:
                 found.append(IgnoredRequest(reason, hit.language, beginning(flat(line), PREVIEW)))
             else:
-                is_copied = is_signed or above.are_copied
-                mark_of_copy = mark or _reported(hit.before) or ("pasted" if is_copied else "")
-                found.append(
-                    MemoryRequest(beginning(flat(hit.body), LONGEST), hit.language, place_of(hit.body), mark_of_copy)
-                )
-        above.read(line, mark)
+                whose = mark or ("pasted" if is_ascribed(hit.before) else "")
+                found.append(MemoryRequest(beginning(flat(hit.body), LONGEST), hit.language, place_of(hit.body), whose))
     return tuple(found)
-
-
-def _reported(before: str) -> str:
-    """The mark where the words before a phrase ascribe it to somebody else: `the mail says: from now on ...`."""
-    return "pasted" if ATTRIBUTION.search(before) or SPEAKER.match(before) or THEIRS.search(before) else ""
 
 
 def place_of(body: str) -> Placement:
@@ -137,6 +128,8 @@ def phrase_in(line: str) -> PhraseHit | None:
             return PhraseHit(phrase.language, body, reason="negated_request")
         if not phrase.anchored and not _has_words(body):
             return PhraseHit(phrase.language, _sentence_before(before))
+        if _POLITELY.search(found[0]) and not _WHAT.match(body):
+            body = body.rstrip("?\uff1f ")
         asks = phrase.anchored and _ASKS.search(body) is not None
         return PhraseHit(phrase.language, body, before, "question" if asks else "")
     return None

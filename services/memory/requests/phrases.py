@@ -17,9 +17,21 @@ class Phrase(msgspec.Struct, frozen=True):
     anchored: bool = True
 
 
+_LEAD = (
+    r"(?:(?:hey|hi|hello|ok(?:ay)?|k|also|and|but|btw|by the way|oh|so|well|one more thing|another thing|important|ps"
+    r"|p\.s|fyi|just so you know|thanks|thank you|great|good|yes|no|nice|first(?:ly)?|second(?:ly)?"
+    r"|third(?:ly)?|finally|lastly|gut|danke|ach|übrigens|außerdem|und|merci|et|vale"
+    r"|bueno|gracias|y|好的|对了|另外)[ \t]{0,2}[,:!.;\uff0c\u2013-]{1,2}[ \t]{0,3}"
+    r"|(?:hey|ok(?:ay)?|also|and|but|btw|so"
+    r"|fyi|just so you know|und|et|y) ){0,3}"
+)
+"""What people say before they ask."""
+
+
 def _anchored(language: str, pattern: str) -> Phrase:
     return Phrase(
-        language, re.compile(rf"[ \t]{{0,12}}(?:(?:[-*+\u2022]|\d{{1,3}}[.)])[ \t]+)?(?:{pattern})", re.IGNORECASE)
+        language,
+        re.compile(rf"[ \t]{{0,12}}(?:(?:[-*+\u2022]|\d{{1,3}}[.)])[ \t]+)?{_LEAD}(?:{pattern})", re.IGNORECASE),
     )
 
 
@@ -27,29 +39,100 @@ def _anywhere(language: str, pattern: str) -> Phrase:
     return Phrase(language, re.compile(pattern, re.IGNORECASE), anchored=False)
 
 
+def _at_the_end(language: str, pattern: str) -> Phrase:
+    return _anywhere(language, rf"(?:{pattern})[ \t]*[.!\u3002\uff01]{{0,3}}[ \t]*$")
+
+
 _THIS_ZH = "(?:这一点|這一點|这点|這點|这个|這個)?"
+_IT = "(?:that|this|it)"
+_REMEMBER = r"rem[em]{0,3}be?r"
+"""With the letters that are doubled or left out when it is typed in haste."""
 PHRASES: tuple[Phrase, ...] = (
-    _anchored("zh", f"[请請]?(?:帮我|幫我)?(?:记住|記住|记得|記得|记下来|記下來){_THIS_ZH}"),
+    _at_the_end(
+        "en",
+        rf"(?:(?:please|and|so) ){{0,2}}\b(?:{_REMEMBER} {_IT}|keep {_IT} in mind|note {_IT} down|(?:don['\u2019]?t"
+        rf"|never) forget {_IT}|write {_IT} down|memori[sz]e {_IT}|make a note of {_IT})(?: please"
+        rf"| for (?:later|next time"
+        r"|the future|good))?",
+    ),
+    _at_the_end("de", r"\bmerk(?:e|t)? (?:dir|euch) (?:das|es)(?: bitte)?|\bbitte merken|\bdenk dran"),
+    _at_the_end("fr", r"\b(?:retiens|souviens-t['\u2019]en|note)(?:-le)"),
+    _at_the_end("es", r"\b(?:recuérdalo|no lo olvides|tenlo en cuenta)"),
+    _at_the_end("zh", f"[请請]?(?:记住|記住|记得|記得|记一下|记下来|記下來){_THIS_ZH}"),
+    _at_the_end("ja", "(?:こと)?を?(?:ちゃんと)?(?:覚えておいて|記憶して|メモして)(?:ください|下さい|ね)?"),
+    _anchored("zh", f"[请請]?(?:帮我|幫我)?(?:记住|記住|记得|記得|记下来|記下來|记一下){_THIS_ZH}"),
     _anchored("ja", "(?:覚えておいて|覚えて|忘れないで|メモして)(?:ください|下さい|ね)?"),
     _anchored("ko", "(?:기억해줘|기억해|잊지 마|잊지마|메모해줘|메모해)(?:요|세요)?"),
     _anchored(
         "en",
-        r"(?:please )?(?:"
-        r"remember(?: (?:this|that))?(?![\w'\u2019-])"
-        r"|(?:save|add)(?: (?:this|that))? (?:to|in)(?: (?:the|your|our|project))? memory\b"
+        r"(?:(?:please|pls|plz|kindly|always) )?(?:(?:can|could|would|will) you (?:please |pls )?|i(?: want"
+        r"|['\u2019]d like) you"
+        r" to |(?:you )?(?:should |must |try to ))?(?:"
+        rf"{_REMEMBER}(?: (?:this|that))?(?: for (?:later|next time|the future))?(?![\w'\u2019-])"
+        r"|(?:keep|bear)(?: (?:this|that))? in mind(?: that| for (?:all |any )?(?:later|next time|the future"
+        r"|future \w+))?\b"
+        r"|(?:don['\u2019]?t|do not|never) forget(?=[ ]?:| that\b| we\b| our\b)(?: that)?"
+        r"|(?:make a|take) (?:mental )?note(?: of (?:this|that))?(?: that)?\b|note (?:down\b|(?:that"
+        r"|this)? ?for (?:later"
+        r"|the future|next time)\b|to self\b(?: and to you)?)"
+        r"|(?:save|add|store)(?: (?:this|that))? (?:to|in)(?: (?:the|your|our|project))? memory\b(?: that\b)?"
+        r"|(?:memori[sz]e|store|save|write down)(?: (?:this|that|for later)\b|(?= ?:))"
         r"|commit(?: (?:this|that))? to memory\b)"
-        r"|my preference is\b|i prefer\b",
+        r"|my preference is\b|i prefer\b"
+        r"|(?:(?:a|our|my|the|new|house|team|project|general) ){0,2}(?:rule|convention)\s?[:\u2013-]|as a rule\b",
     ),
-    _anchored("de", r"(?:bitte )?(?:merke? dir(?: (?:das|dass|bitte))?|merken)\b|bitte merken\b"),
-    _anchored("fr", r"(?:souviens-toi|souvenez-vous)(?: (?:que|de))?\b|(?:retiens|retenez)(?: que| ceci| cela)?\b"),
-    _anchored("es", r"recuerda(?: que| esto)?\b|guarda(?: esto)? en (?:la )?memoria\b"),
-    _anchored("pt", r"lembre-se(?: (?:de )?que| disso)?\b|guarde(?: isso| isto)? na mem[oó]ria\b"),
-    _anchored("it", r"ricorda(?: che| questo)?\b|ricordati(?: che)?\b"),
-    _anchored("ru", r"(?:пожалуйста,? )?запомни(?:те)?\b"),
+    _anchored(
+        "de",
+        r"(?:bitte )?(?:(?:merk(?:e|t)? (?:dir|euch)|merken sie sich)(?: bitte)?(?:,? (?:das|dass))?|merken"
+        r"|denk(?:e|t)? (?:bitte )?(?:immer )?daran\b|vergiss (?:bitte )?nicht(?=[ ]?:|,? dass)(?:,? dass)?"
+        r"|notier(?:e)? dir(?: bitte)?(?:,? dass)?)\b|bitte merken\b",
+    ),
+    _anchored(
+        "fr",
+        r"(?:souviens-toi|souvenez-vous)(?: (?:que|de))?\b|(?:retiens|retenez)(?: que| ceci| cela)?\b"
+        r"|n['\u2019]oublie[sz]?[ \t]pas(?=[ ]?:| que\b)(?: que)?|(?:garde|gardez) en tête(?: que)?\b",
+    ),
+    _anchored(
+        "es",
+        r"(?:por favor,? )?(?:recuerda(?: que| esto)?\b|guarda(?: esto)? en (?:la )?memoria\b"
+        r"|ten en cuenta(?: que)?\b"
+        r"|no olvides(?= que\b|[ ]?:)(?: que)?)",
+    ),
+    _anchored(
+        "pt",
+        r"lembre-se(?: (?:de )?que| disso)?\b|guarde(?: isso| isto)? na mem[oó]ria\b|tenha em mente(?: que)?\b"
+        r"|não (?:se )?esqueça(?= (?:de )?que\b|[ ]?:)(?: (?:de )?que)?",
+    ),
+    _anchored(
+        "it",
+        r"ricorda(?: che| questo)?\b|ricordati(?: che)?\b|tieni (?:a mente|presente)(?: che)?\b"
+        r"|non dimenticare che\b",
+    ),
+    _anchored("ru", r"(?:пожалуйста,? )?(?:запомни(?:те)?|имей в виду|не забывай(?=,? что|:))\b(?:,? что\b)?"),
+    _anchored("nl", r"onthoud(?: dat)?\b|vergeet niet(?= dat\b|:)(?: dat)?"),
+    _anchored("pl", r"(?:zapamiętaj|pamiętaj)\b(?:,? że\b)?"),
+    _anchored("zh", "(?:请|請)?(?:今后|(?:以后|以後)(?=.{0,16}(?:都|一律|必须|必須|要|用|不要|别)))"),
+    _anchored("ja", "(?:今後は?|これからは?|以降は)[、,]?"),
+    _anchored("ko", "(?:앞으로(?:는)?|이제부터)(?= )"),
+    _anchored(
+        "en", r"(?:please )?(?:in (?:the )?future|for (?:(?:the|all) future|next time)(?: \w+)?)(?=[ ]?[:,]| \w)"
+    ),
+    _anchored("de", r"(?:bitte )?(?:in zukunft|zukünftig|künftig)(?=[ :,])"),
+    _anchored("fr", r"(?:désormais|à l['\u2019]avenir)(?=[ :,])"),
+    _anchored("ru", r"(?:впредь|отныне)(?=[ :,])"),
+    _anchored("nl", r"voortaan\b"),
     _anywhere("zh", "从现在开始|從現在開始|从今以后|從今以後|我的偏好是|我偏好|以后请|以後請|以后都|以後都"),
     _anywhere("en", r"\bfrom now on\b|\bgoing forward\b"),
+    _anywhere("de", r"\bab (?:jetzt|sofort)\b|\bvon (?:jetzt|nun) an\b"),
+    _anywhere("fr", r"\bà partir de maintenant\b|\bdorénavant\b"),
+    _anywhere("es", r"\ba partir de ahora\b|\bdesde ahora\b|\bde ahora en adelante\b"),
+    _anywhere("pt", r"\ba partir de agora\b|\bde agora em diante\b|\bdaqui em diante\b"),
+    _anywhere("it", r"\bd['\u2019]ora in (?:poi|avanti)\b"),
+    _anywhere("ru", r"(?<!\w)с этого момента(?!\w)"),  # noqa: RUF001 - words of another script
+    _anywhere("nl", r"\bvanaf nu\b"),
+    _anywhere("pl", r"\bod teraz\b"),
 )
-"""Those that must begin a sentence first."""
+"""Those at the end of a sentence first, then those that must begin one."""
 
 NEGATED_BEFORE = re.compile(
     r"(?:(?:不要|別|别|不用|不需要|勿)(?:幫我|帮我)?|\b(?:do not|don['\u2019]?t|never|not)(?: please)?"

@@ -1,4 +1,4 @@
-"""Orders that could do harm, which wait for a person: of the cases 40 and 30 were written after the rule."""
+"""Orders that could do harm, which wait for a person: some of the cases were written before the rule, some after."""
 
 import json
 from pathlib import Path
@@ -53,7 +53,9 @@ def test_spelling_hides_nothing_and_each_sentence_is_judged_by_itself(text: str,
     assert risk == risk_of(text)
 
 
-@pytest.mark.parametrize("unit", ["send ", "add .env ", "never ask ", "delete the ", "curl ", "a@b", "token ", "://"])
+@pytest.mark.parametrize(
+    "unit", ["send ", "add .env ", "never ask ", "delete the ", "curl ", "a@b", "token ", "://", "a-a-", "x.y/"]
+)
 def test_a_flood_is_read_in_no_time(unit: str) -> None:
-    text = unit * 1000
-    assert 8 > bare_operations(lambda: risk_of(text))
+    text = (unit * 1000)[:2000]
+    assert 1 > bare_operations(lambda: risk_of(text))

@@ -1,0 +1,70 @@
+"""Whose words the lines of a message are: its sender's, or somebody else's that were copied into it.
+
+Two readers take rules from messages, and both ask here: what is asked to be remembered, and what is laid down without
+being asked. Where it is not certain that a person typed a line, a person decides on what it says.
+"""
+
+import re
+
+from services.domain.texts.own import MarkedLine, marked_lines
+from services.domain.texts.paste_patterns import ASCRIBES, ATTRIBUTION, SPEAKER, THEIRS
+from services.memory.requests.lines_above import LinesAbove, ends_with_contact
+
+_CODE = re.compile(
+    r"\s{0,12}(?://|/\*|\*/|<!--|#+(?:\s|!|$)|--\s|;\s|[{}\[\]]|[\"'][\w.-]{1,40}[\"']\s?:"
+    r"|(?:error|warning|warn|hint|fatal|deprecated|caution|npm (?:warn|err!?))\b(?:\[\w+\])?\s?[:!\]]?\s)",
+    re.IGNORECASE,
+)
+"""A comment, a heading, data, or what a program printed."""
+_FORM = re.compile(
+    r"\s{0,12}(?:[-*•]\s)?(?:as an? [\w ]{2,30}, i want\b|(?:ac ?\d*|q|a|given|when|then) ?: |given\b.{3,60}, when\b"
+    r"|acceptance criteria\b)",
+    re.IGNORECASE,
+)
+"""A line of a specification."""
+_INDENT = re.compile(r"(?: {2,}|\t)(?![-*+•]\s|\d{1,3}[.)]\s)\S")
+_QUOTED = re.compile(
+    r"\"[^\"\n]{0,400}\"|\u201c[^\u201d\n]{0,400}\u201d|\u201e[^\u201c\u201d\n]{0,400}[\u201c\u201d]"
+    r"|\u00ab[^\u00bb\n]{0,400}\u00bb|\u300c[^\u300d\n]{0,400}\u300d|\u300e[^\u300f\n]{0,400}\u300f|`[^`\n]{0,400}`"
+    r"|(?<!\w)['\u2018][^'\u2018\u2019\n]{0,400}['\u2019](?!\w)|(?<!\w)[\"\u201c\u201e\u00ab\u300c][^\n]{0,2000}$"
+)
+"""What is quoted within a sentence, whether or not the quotation ends in it."""
+
+
+def marked_message(text: str) -> tuple[MarkedLine, ...]:
+    """The lines of a message, each with what shows that somebody else may have written it."""
+    lines = marked_lines(text)
+    above, is_signed = LinesAbove(), ends_with_contact(text)
+    found: list[MarkedLine] = []
+    for at, (line, mark) in enumerate(lines):
+        is_copied = is_signed or above.are_copied or (not mark and _is_copied(line, lines[at - 1].text if at else ""))
+        found.append(MarkedLine(line, mark or ("pasted" if is_copied else "")))
+        above.read(line, mark)
+    return tuple(found)
+
+
+def own_parts(text: str) -> tuple[str, ...]:
+    """The lines of a message that its sender certainly typed; empty lines part paragraphs."""
+    return tuple("" if mark else line for line, mark in marked_message(text))
+
+
+def is_ascribed(before: str) -> bool:
+    """Whether the words before a request ascribe it to somebody else: `the mail says: from now on ...`."""
+    return any(one.search(before) for one in (ATTRIBUTION, THEIRS, ASCRIBES)) or SPEAKER.match(before) is not None
+
+
+def outside_quotations(sentence: str) -> str:
+    """A sentence without what stands in quotation marks within it."""
+    return _QUOTED.sub(" ", sentence)
+
+
+def quotations(sentence: str) -> str:
+    """What stands in quotation marks within a sentence."""
+    return "\n".join(found[0] for found in _QUOTED.finditer(sentence))
+
+
+def _is_copied(line: str, above: str) -> bool:
+    """Whether it has the form of a comment, of data or of a specification, or is set in below the line above."""
+    if _CODE.match(line) or _FORM.match(line):
+        return True
+    return _INDENT.match(line) is not None and bool(above.strip())
