@@ -534,7 +534,7 @@ class MemoryReply(msgspec.Struct, frozen=True, omit_defaults=True):
     twins: tuple[tuple[str, str], ...] = ()
     """Of `twins`: the memories that say nearly the same as a stronger one, each with that one."""
     more: bool = False
-    """Of `list`: there are further pages."""
+    """Of `list` and `review`: there are further pages."""
     id: str = ""
     """Of `why` and `history`: the memory, whether the head shows it, and the reason ..."""
     rendered: bool = False

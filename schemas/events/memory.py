@@ -206,7 +206,7 @@ class MemoryPaused(Event, frozen=True):
     TYPE: ClassVar[str] = "memory.paused"
 
     since: Moment
-    """When the grace of 14 days after the last activity had passed."""
+    """When the grace after the last activity had passed: 14 days, unless a setting says otherwise."""
     until: Moment
 
 

@@ -112,7 +112,9 @@ def _add_setup(setup: argparse.ArgumentParser) -> None:
 def _add_sql(sql: argparse.ArgumentParser) -> None:
     sql.add_argument("query", metavar="QUERY", help="one SELECT; `-` reads it from standard input")
     sql.add_argument("--rows", type=whole_number(1), default=1000, metavar="N", help="at most so many rows")
-    sql.add_argument("--seconds", type=seconds, default=5.0, metavar="S", help="at most so long")
+    sql.add_argument(
+        "--seconds", type=seconds, default=5.0, metavar="S", help="at most so long: 5 by default, 10 by the settings"
+    )
     form = sql.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object")
     form.add_argument("--csv", action="store_true", help="print comma-separated values")

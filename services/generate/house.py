@@ -28,7 +28,8 @@ def house(rooms: Sequence[DescribedRoom], found: Sequence[Folder] = ()) -> str:
         "## Folders",
         tree(found),
         "## Data",
-        "Rooms never call each other: they meet in the log. An arrow says which events one room writes and another "
+        "Rooms share no code and no state: they meet in the log, and send each other commands and questions over the "
+        "broker. An arrow says which events one room writes and another "
         "reads; a room's own events, which it folds into its state, are in the second table only.",
         _flowchart(rooms),
         "## Rooms",

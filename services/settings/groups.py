@@ -66,7 +66,7 @@ class Search(msgspec.Struct, frozen=True):
     projects: Annotated[int, Meta(ge=1)] = 8
     """Projects whose rows the searcher keeps ready in memory, about 1 KiB for each row."""
     ranking: Literal["full", "bm25", "dense", "rrf", "minmax"] = "full"
-    """How what is found is put in order. All but `full` are simpler ones, to compare it with."""
+    """How what is found is put in order. All but `full` are simpler ways, to compare it with."""
     hints: bool = True
     """Whether what is known and may bear on a person's message is sent to the agent with it."""
     hint_score: Annotated[float, Meta(ge=0.3, le=0.95)] = 0.6

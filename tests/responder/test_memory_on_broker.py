@@ -10,12 +10,22 @@ import pytest
 
 from schemas.asks import ExplainAsk, Explanation, MemoryReply
 from schemas.codec import encode
-from schemas.commands import MemoryArchive, MemoryPin, MemoryReinforce, MemoryRevise, MemoryWrite, NoteWrite
+from schemas.commands import (
+    MemoryArchive,
+    MemoryPin,
+    MemoryPropose,
+    MemoryReinforce,
+    MemoryRevise,
+    MemoryWrite,
+    NoteWrite,
+)
 from schemas.envelope import Actor
 from schemas.plan import SetHead
 from schemas.subjects import Address, ask
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus
+from services.responder.answers import memory as answers_of_memory
+from services.responder.answers import memory_reports
 from services.settings import MemoryLimits
 from tests.helpers.broker_world import HARBOUR
 from tests.helpers.examples import examples
@@ -246,6 +256,21 @@ async def test_what_waits_is_reviewed_with_the_words_of_its_message(bus: Bus, br
         policy = (await asked(bus, "policy")).policy
         assert ("applied", "held") == (policy["agent"], policy["summary"])
         assert [] == [*(await asked(bus, "notes")).notes]
+
+
+async def test_all_that_waits_is_reviewed_page_by_page(
+    bus: Bus, broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers_of_memory, "MOST_REVIEWED", 2)
+    monkeypatch.setattr(memory_reports, "PAGE", 3)
+    async with rooms(broker, tmp_path):
+        texts = {f"Never moor boat {number} at berth {number}." for number in range(5)}
+        for text in texts:
+            await done(bus, MemoryPropose("", text))
+        replies = [await asked(bus, "review", page=page) for page in (1, 2, 3)]
+        assert [(2, True), (2, True), (1, False)] == [(len(one.memories), one.more) for one in replies]
+        assert texts == {memory.text for one in replies for memory in one.memories}
+        assert "There is no page 4: the list has 3." == (await asked(bus, "review", page=4)).error
 
 
 async def test_what_is_hidden_is_listed_with_the_time_of_the_fact_since_which_it_is(

@@ -2086,7 +2086,7 @@ export interface MemoryReply {
    */
   twins?: never[][];
   /**
-   * Of `list`: there are further pages.
+   * Of `list` and `review`: there are further pages.
    */
   more?: boolean;
   /**

@@ -123,17 +123,18 @@ async def _read(bus: Bus, options: argparse.Namespace, project: str) -> int:
 
 
 async def _asked(bus: Bus, wanted: MemoryAsk) -> MemoryReply:
-    """The reply, with the memories of all its pages."""
+    """The reply, with the memories of all its pages, and the words that they came from."""
     subject = ask(MemoryAsk.NAME, wanted.project)
     first = reply = msgspec.json.decode(await bus.request(subject, encode(wanted), PATIENCE), type=MemoryReply)
-    memories = [*first.memories]
+    memories, quotes = [*first.memories], {**first.quotes}
     while reply.more:
         wanted = msgspec.structs.replace(wanted, page=wanted.page + 1)
         reply = msgspec.json.decode(await bus.request(subject, encode(wanted), PATIENCE), type=MemoryReply)
         if reply.error:
             return reply
         memories += reply.memories
-    return msgspec.structs.replace(first, memories=tuple(memories))
+        quotes |= reply.quotes
+    return msgspec.structs.replace(first, memories=tuple(memories), quotes=quotes)
 
 
 async def _decide(bus: Bus, options: argparse.Namespace, project: str) -> int:

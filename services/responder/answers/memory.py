@@ -45,7 +45,7 @@ HOME = "this is a home directory, of which nothing is remembered; ask in the fol
 PASTS = 4
 """Books of earlier positions in the cache: whoever asks about one asks more than once."""
 MOST_REVIEWED = 100
-"""Memories that are reviewed at once."""
+"""Memories of a page of those that are reviewed."""
 MOST_FACTS = 20
 """Facts that are named as the reasons for one memory."""
 
@@ -122,7 +122,7 @@ class Memories:
                 case "missing":
                     return await self._missing(known)
                 case "review":
-                    return await self._review(known)
+                    return await self._review(known, ask)
                 case "twins" if not ask.as_of:
                     return await self._repeating(known)
                 case _:
@@ -174,11 +174,12 @@ class Memories:
         found = await self._reader.at_each({one.since for one in reply.hidden})
         return replace(reply, text=missing_text(reply, {seq: envelope.at for seq, envelope in found.items()}))
 
-    async def _review(self, known: KnownMemory) -> MemoryReply:
-        """Proposals that wait for a person, with the words of the messages that they came from."""
-        reply = await asyncio.to_thread(listing, known, MemoryAsk(known.project, filter="pending"))
+    async def _review(self, known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
+        """A page of what waits for a person, with the words of the messages that it came from."""
+        pending = MemoryAsk(known.project, filter="pending", page=ask.page)
+        reply = await asyncio.to_thread(listing, known, pending, MOST_REVIEWED)
         wanted: dict[str, dict[str, list[MemoryEntry]]] = {}
-        for entry in reply.memories[:MOST_REVIEWED]:
+        for entry in reply.memories:
             source = entry.sources[0] if entry.sources else MemorySource("", "", "", 0)
             if source.session and source.message:
                 wanted.setdefault(source.session, {}).setdefault(source.message, []).append(entry)
@@ -190,7 +191,7 @@ class Memories:
                     event = record.event
                     if isinstance(event, PartRecorded) and event.message in messages and event.kind == "text":
                         quotes |= {one.id: around(event.text, one.text) for one in messages[event.message]}
-        return replace(reply, memories=reply.memories[:MOST_REVIEWED], quotes=quotes)
+        return replace(reply, quotes=quotes)
 
     async def _history(self, known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
         """All that is known to have happened to a memory."""

@@ -71,23 +71,26 @@ class KnownMemory(msgspec.Struct, frozen=True):
         return MemoryReply(text=text, project=self.project, as_of=self.position)
 
 
-def listing(known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
-    """All memories of a project, or those of one status or id: those that hold first, the strongest before others."""
-    wanted = _wanted(known, ask)
-    begin = (ask.page - 1) * PAGE
+def listing(known: KnownMemory, ask: MemoryAsk, most: int = 0) -> MemoryReply:
+    """All memories of a project, or those of one status or id: those that hold first, the strongest before others.
+
+    `most`: how many a page has; 0: as many as pages have otherwise.
+    """
+    wanted, size = _wanted(known, ask), most or PAGE
+    begin = (ask.page - 1) * size
     if ask.page < 1 or (begin >= len(wanted) and ask.page > 1):
-        raise BadMemoryAsk(f"there is no page {ask.page}: the list has {max(1, -(-len(wanted) // PAGE))}")
+        raise BadMemoryAsk(f"there is no page {ask.page}: the list has {max(1, -(-len(wanted) // size))}")
     choice, dormant = known.choice, known.dormant
     in_head, omitted = {one.memory.id for one in choice.memories}, dict(choice.omitted)
     entries = tuple(
         _entry(one, strength(one, known.at, dormant), is_shown=one.id in in_head, reason=omitted.get(one.id))
-        for one in wanted[begin : begin + PAGE]
+        for one in wanted[begin : begin + size]
     )
     return msgspec.structs.replace(
         known.reply(_list_text(entries, len(wanted) - begin)),
         memories=entries,
         counts=_by_status(known.remembered.shelf),
-        more=begin + PAGE < len(wanted),
+        more=begin + size < len(wanted),
     )
 
 

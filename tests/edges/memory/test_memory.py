@@ -369,6 +369,22 @@ async def test_what_waits_is_gone_through_with_the_words_that_it_came_from(
     assert "Rule three." == sent[3][1]["text"]
 
 
+async def test_a_review_goes_on_with_the_next_page_and_its_words(
+    stub: Stub, run: Ran, type_in: Callable[[str], None]
+) -> None:
+    stub.replies["review"] = replace(WAITING, more=True)
+    stub.pages[2] = MemoryReply(
+        memories=(replace(ENTRY, id="m6", text="Rule 6.", status="pending"),), quotes={"m6": "And mind this: Rule 6."}
+    )
+    type_in("s\n" * 6 + "a\n")
+    await run("review")
+    assert [1, 2] == [one.page for one in stub.asked]
+    assert "7 of 7: Rule 6." in run.out
+    assert '  its words: "As I said: Rule 0. Mind that."' in run.out
+    assert '  its words: "And mind this: Rule 6."' in run.out
+    assert run.out.endswith("1 decided on, 6 wait.\n")
+
+
 async def test_a_proposed_change_is_printed_with_its_effect(
     stub: Stub, run: Ran, type_in: Callable[[str], None]
 ) -> None:
