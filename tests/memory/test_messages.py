@@ -8,7 +8,7 @@ import pytest
 from schemas.commands import MemoryWrite
 from services.memory.candidates import from_person
 from services.memory.decide.admission import admit
-from services.memory.decide.asking import Origin, asked, candidate_of
+from services.memory.decide.asking import Origin, candidate_of, candidates_in_message
 from tests.helpers.memory_books import Desk
 
 MESSAGES: dict[str, list[str]] = json.loads(Path(__file__).with_name("messages.json").read_text())
@@ -22,7 +22,10 @@ def active(desk: Desk) -> list[str]:
 def taken_in(message: str) -> Desk:
     desk = Desk()
     origin = Origin("s1", "m1", "person_by_harness", "person, by harness")
-    for candidate in (*asked(message, origin), *(candidate_of(one, origin) for one in from_person(message))):
+    for candidate in (
+        *candidates_in_message(message, origin),
+        *(candidate_of(one, origin) for one in from_person(message)),
+    ):
         context = desk.context("desk", "s1", cause=candidate.id)
         desk.write(admit(desk.book, candidate, context).events, context)
     return desk
