@@ -5,7 +5,8 @@ The gate still judges each body: it refuses those that would steer an agent.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -31,6 +32,8 @@ SHORTEST_WIDE, WIDE = 5, 10
 PREVIEW = 120
 _LINE = 2_000
 """Characters of a line in which a phrase is looked for."""
+_SHORTEST = 3
+"""Characters of the shortest phrase with what it asks for."""
 _SEPARATOR = re.compile(r"[ \t]*[:\uff1a,\uff0c]?[ \t\u3000]*")
 _UNQUOTED = re.compile(r"^(?:[ \t]{0,12}[>\u300b|+-])+[ \t]?")
 """The mark before a quoted line, and before one of a diff."""
@@ -113,9 +116,9 @@ class PhraseHit(msgspec.Struct, frozen=True):
 def phrase_in(line: str) -> PhraseHit | None:
     """The first phrase of a line, with what it asks for."""
     line = line[:_LINE]
-    if not line.strip():
+    if len(line.strip()) < _SHORTEST:
         return None
-    begins = [at for at in (0, *(end.end() for end in _ENDS.finditer(line))) if not _is_inside_quotes(line[:at])]
+    begins = [at for at in _begins(line) if not _is_inside_quotes(line[:at])]
     for phrase in NEGATED:
         if negated := _beginning(phrase, line, begins):
             return PhraseHit(phrase.language, _body(line, negated.end()), reason="negated_request")
@@ -133,6 +136,12 @@ def phrase_in(line: str) -> PhraseHit | None:
         asks = phrase.anchored and _ASKS.search(body) is not None
         return PhraseHit(phrase.language, body, before, "question" if asks else "")
     return None
+
+
+def _begins(line: str) -> Iterator[int]:
+    """Where the sentences of a line begin that are long enough for a phrase."""
+    begins = (0, *(end.end() for end in _ENDS.finditer(line)), len(line) + _SHORTEST + 1)
+    return (at for at, following in pairwise(begins) if following - at > _SHORTEST)
 
 
 def _beginning(phrase: Phrase, line: str, begins: Sequence[int]) -> re.Match[str] | None:
