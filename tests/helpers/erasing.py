@@ -48,7 +48,7 @@ async def main(data, what, name, stages, writes):
                 fall()
         await rewriting.end_what_was_begun(store.bus)
         survey = Survey()
-        async for one in rewriting.stored(store.bus, LOG.name):
+        async for one in rewriting.stored_messages(store.bus, LOG.name):
             survey.add(one.subject, one.data)
         known = {"session": survey.of_session, "project": survey.of_project}
         scope = known[what](name) if what in known else ErasureScope(masks=spellings(name))

@@ -73,7 +73,7 @@ class Clients(Protocol):
 class PriceModule(Protocol):
     """The module of this package that knows prices."""
 
-    def known(self, endpoint: ModelEndpoint) -> Tariff | None: ...
+    def known_price(self, endpoint: ModelEndpoint) -> Tariff | None: ...
 
     def known_by_name(self, name: str) -> Tariff | None: ...
 
@@ -90,7 +90,7 @@ def priced(endpoints: Sequence[ModelEndpoint]) -> tuple[ModelEndpoint, ...]:
         return tuple(endpoints)
     prices = _prices()
     found = tuple(
-        msgspec.structs.replace(endpoint, price=prices.known(endpoint)) if endpoint.price is None else endpoint
+        msgspec.structs.replace(endpoint, price=prices.known_price(endpoint)) if endpoint.price is None else endpoint
         for endpoint in endpoints
     )
     for endpoint in found:
