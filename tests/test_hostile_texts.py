@@ -63,7 +63,7 @@ from services.dreamer.core.tasks import archive_stale, maintain_docs, verify
 from services.dreamer.core.wording import content_of, is_close, words_lost_or_new
 from services.edges.memory.exchange import memories_of_export
 from services.historian.core.rules.summary import summarise
-from services.historian.core.rules.work import test_counts
+from services.historian.core.rules.work import counts_of_tests
 from services.memory.book import Book
 from services.memory.candidates import from_agent, from_person
 from services.memory.classes import CLASSES, placed_by_class
@@ -320,7 +320,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
         ("historian/core/rules/work.py", "domain/tools/shell.py"),
         lambda text: (
             short_command(text),
-            test_counts(text),
+            counts_of_tests(text),
             categories_of(text),
             is_checking(text),
             shown_file(f"cat {text}"),

@@ -105,7 +105,7 @@ def trouble(call: Call) -> str:
     return beginning(broken(call.output), LONGEST_COMMAND) if call.kind == "run" else ""
 
 
-def test_counts(output: str) -> str:
+def counts_of_tests(output: str) -> str:
     """The last line of an output that says how many tests have passed."""
     found = [*_PASSED.finditer(output[-_END:])]
     return beginning(flat(found[-1][0].strip(" =*.")), LONGEST_RESULT) if found else ""
@@ -140,7 +140,9 @@ def _runs(calls: Sequence[tuple[int, Call]], root: str) -> Iterator[CommandRun]:
         elif command in failed:
             mended = tuple(dict.fromkeys(changed[failed.pop(command) :]))
         times = known.times + 1 if known else 1
-        runs[command] = CommandRun(command, times, error, before, mended, "" if error else test_counts(call.output), at)
+        runs[command] = CommandRun(
+            command, times, error, before, mended, "" if error else counts_of_tests(call.output), at
+        )
     yield from runs.values()
 
 
