@@ -17,6 +17,8 @@ COMMANDS = (
 @pytest.fixture
 def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
     """Go to a folder below the test's own, which is made, name by name."""
+    for name in [name for name in os.environ if name.startswith("ANNALS_")]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("ANNALS_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
 
