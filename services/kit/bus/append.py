@@ -161,7 +161,7 @@ class Appender:
             raise Unreachable(f"the log has newest facts that cannot be read ({spoken(found)}); {REMEDY}")
 
     async def _reconnected(self) -> None:
-        """Wake the appender: the next decision shows whether it is still valid, and may be hours away."""
+        """Forget the failure: the next decision shows whether the log can be written, and may be hours away."""
         self.failure = ""
 
     def _message(self, envelope: Envelope) -> _Message:
@@ -198,7 +198,7 @@ class Appender:
                 decision.fail(failure)
 
     async def _together(self, group: list[_Decision]) -> list[_Decision]:
-        """Forget the failure: the next decision shows whether the log can be written, and may be hours away.
+        """Append a group as one batch. Returned are those that are left: each of them goes out alone.
 
         The broker refuses a batch of which one decision is stale, and does not say which. That is read, which costs
         no write, so that the others go out together all the same: each alone would cost as much as the whole group.
