@@ -634,6 +634,8 @@ class Hits(msgspec.Struct, frozen=True, omit_defaults=True):
     """The position of the log up to which all was searched."""
     index_failure: str = ""
     """Why the index cannot be written now, so that it may lack what the log has; empty: it can, as far as is known."""
+    is_behind: bool = False
+    """Whether the index lacks something that the log had when the question came, or nobody knows whether it does."""
     text: str = ""
     """The same for an agent to read."""
     error: str = ""
@@ -689,6 +691,8 @@ class Served(msgspec.Struct, frozen=True, omit_defaults=True):
     compartments: tuple[str, ...] = ()
     quarantined: tuple[str, ...] = ()
     """Sessions of the project of which all is taken back: no other session gets their messages."""
+    quarantined_messages: tuple[tuple[str, str], ...] = ()
+    """Single messages of which that is so: their session, and their id."""
     is_known: bool = True
     """Whether this is what is so: not where the question could not be answered."""
     error: str = ""

@@ -5,16 +5,16 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
-from schemas.commands import Answer, Command, CommandMessage, MemoryExpire
+from schemas.commands import Answer, Command, CommandMessage, MemoryExpire, MemoryQuarantine
 from schemas.envelope import Actor
 from schemas.events import StepOpened
-from schemas.subjects import Address
+from schemas.subjects import Address, of_sessions
 from services.desk.adoption import Adoption
 from services.desk.core.commands import decide_on_book, rule_of
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
 from services.desk.first_heads import FirstHeads
-from services.desk.kin import Kin, kin_of
+from services.desk.kin import Kin, kin_of, started_by
 from services.desk.past import book_at
 from services.desk.profiles import ProfileDesk
 from services.desk.project_names import ProjectNames
@@ -46,8 +46,7 @@ class Activity:
     async def rests(self, project: str) -> Sequence[Span]:
         """The spans without work that have ended, each behind its days of grace."""
         seq, last, spans = self._read.get(project, (0, None, ()))
-        whole_project = Address(project).log_prefix.rpartition(".")[0]
-        async for record in self._reader.after(seq, f"{whole_project}.*.{StepOpened.TYPE}"):
+        async for record in self._reader.after(seq, of_sessions(project, StepOpened.TYPE)):
             at, seq = record.envelope.at, record.envelope.seq
             if record.problem:
                 continue
@@ -164,6 +163,9 @@ class Books:
         kin = Kin(is_subagent=False, root=session)
         if session and trust == "agent":
             kin = await kin_of(self._kit.reader, Address(address.project, session))
+        started: tuple[str, ...] = ()
+        if isinstance(command, MemoryQuarantine) and command.kind == "session":
+            started = await started_by(self._kit.reader, Address(address.project, command.value))
         return BookContext(
             actor=message.actor,
             trust=trust,
@@ -176,5 +178,6 @@ class Books:
             now=datetime.now(UTC),
             head=await self._first_heads.of(Address(address.project, kin.root)) if trust != "person" else None,
             profile=self._profile,
+            started=started,
             dormant=tuple(await self._activity.rests(address.project)) if isinstance(command, MemoryExpire) else (),
         )

@@ -1,10 +1,12 @@
-"""The origin of a session: the one whose agent started it, and those of which it is a copy."""
+"""The origin of a session: the one whose agent started it, and those of which it is a copy; and what it has started."""
+
+from collections import defaultdict
 
 import msgspec
 
 from schemas.codec import decode_event
 from schemas.events import Event, SessionForked, SessionOpened, StepOpened
-from schemas.subjects import Address
+from schemas.subjects import Address, of_sessions
 from services.kit.bus import LogReader
 
 DEEPEST = 10
@@ -29,6 +31,20 @@ async def kin_of(reader: LogReader, address: Address) -> Kin:
             break
         root, is_subagent = opened.parent, True
     return Kin(is_subagent, root)
+
+
+async def started_by(reader: LogReader, address: Address) -> tuple[str, ...]:
+    """The sessions that the agents of a session have started, and those that theirs have, as the log has it now."""
+    children: dict[str, list[str]] = defaultdict(list)
+    async for record in reader.after(0, of_sessions(address.project, SessionOpened.TYPE)):
+        if isinstance(record.event, SessionOpened) and record.event.parent:
+            children[record.event.parent].append(record.envelope.session)
+    found, next_ones = dict[str, None](), [address.session]
+    while next_ones:
+        new = [one for parent in next_ones for one in children[parent] if one not in found and one != address.session]
+        found.update(dict.fromkeys(new))
+        next_ones = new
+    return tuple(found)
 
 
 async def copied_from(reader: LogReader, address: Address) -> tuple[str, ...]:

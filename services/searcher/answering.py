@@ -1,7 +1,7 @@
 """One question from its words to the hits: what it is understood as, where to look, and what is answered."""
 
 import asyncio
-import contextlib
+import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -41,6 +41,8 @@ MOST_CHARACTERS = 10_000
 SERVED_TIMEOUT = 0.5
 PATIENCE, POLL = 2.0, 0.02
 """Seconds that a search waits for the index to read up to a position."""
+END = sys.maxsize
+"""A position that no log reaches: that of something whose position nobody knows."""
 MOST_FILES = 5
 URGENT = 500
 """Milliseconds below which an asker cannot wait: the search uses shelves as they were, and looks for nothing else."""
@@ -72,8 +74,8 @@ class Searching:
         self._written = written
         self._aliases = aliases
         self._arm = kit.settings.search.ranking
-        self._quarantined: dict[str, tuple[str, ...]] = {}
-        """Project -> the sessions that were quarantined when that was last known, where some were."""
+        self._quarantined: dict[str, Served] = {}
+        """Project -> what was quarantined when that was last known, where something was."""
 
     async def answer(self, asker: Asker, ask: SearchAsk) -> Hits:
         """The hits under all names of the project. What could not be done is reported, and the rest is done."""
@@ -108,15 +110,26 @@ class Searching:
             degraded=tuple(dict.fromkeys(_notes_of_all(replies, unknown))),
             read_through=min(reply.read_through for reply in replies),
             index_failure=next((reply.index_failure for reply in replies if reply.index_failure), ""),
+            is_behind=any(reply.is_behind for reply in replies),
         )
         return whole if whole.error else self._with_text(asker, ask.query[:MOST_CHARACTERS].strip(), whole)
 
     async def _answer(self, asker: Asker, ask: SearchAsk, prepared: Preparation) -> Hits:
-        """The hits under one name of the project."""
+        """The hits under one name of the project. Where there are none, the index reads on, and is searched again."""
+        found = await self._searched(asker, ask, prepared)
+        if found.hits or found.in_prompt or found.error or found.index_failure or found.is_behind or _is_urgent(ask):
+            return found
+        head = await self._head()
+        if head <= found.read_through:
+            return found
+        return await self._searched(asker, msgspec.structs.replace(ask, min_seq=head), prepared)
+
+    async def _searched(self, asker: Asker, ask: SearchAsk, prepared: Preparation) -> Hits:
+        """The hits under one name of the project, as far as the index has read."""
         query, kinds = prepared.query, prepared.kinds
         degraded = list(prepared.degraded)
         try:
-            project, failure = await self._shelves(asker.project, ask, degraded)
+            project, failure, is_behind = await self._shelves(asker.project, ask, degraded)
         except VectorsError as error:
             return self._with_text(asker, query, Hits(degraded=(*degraded, f"the index cannot be read: {error}")))
         shelves = project.kinds
@@ -139,8 +152,6 @@ class Searching:
             known = {(one.stored.name, one.number) for one in found}
             found = [*found, *(one for one in others if (one.stored.name, one.number) not in known)]
         hits = await _hits(found, asked)
-        if not hits and not failure and not _is_urgent(ask):  # an index that nobody could write has nothing, either
-            failure = await self._indexed(0, SERVED_TIMEOUT)
         if failure:
             degraded.append(f"the index cannot be written, and lacks what came behind {project.through}: {failure}")
         in_prompt = () if found or names or _is_urgent(ask) else await self._in_prompt(wanted, asked)
@@ -158,6 +169,7 @@ class Searching:
                 degraded=tuple(degraded),
                 read_through=project.through,
                 index_failure=failure,
+                is_behind=is_behind,
             ),
         )
 
@@ -174,6 +186,7 @@ class Searching:
             until=ask.until.timestamp() if ask.until else 0.0,
             as_of=ask.as_of,
             quarantined=frozenset(served.quarantined) - {asker.session},
+            quarantined_rows=frozenset(_quarantined_rows(asker.session, served)),
             left_out=frozenset(_left_out(asker.session, served)),
         )
         is_comparable = current is not None and bool(current.model) and current.model == vector.model
@@ -216,28 +229,39 @@ class Searching:
             served = Served(is_known=False)
         if not served.is_known:  # what is taken back stays so
             degraded.append("what your prompt holds already is not known and may come again")
-            return Served(quarantined=self._quarantined.get(asker.at_home, ()))
-        if served.quarantined:
-            self._quarantined[asker.at_home] = served.quarantined
+            return self._quarantined.get(asker.at_home, Served())
+        if served.quarantined or served.quarantined_messages:
+            self._quarantined[asker.at_home] = Served(
+                quarantined=served.quarantined, quarantined_messages=served.quarantined_messages
+            )
         else:
             self._quarantined.pop(asker.at_home, None)
         return served
 
     async def _position(self, name: str) -> int:
-        """The log position of the newest memory; 0 where the broker does not answer."""
+        """The log position of the newest memory; as far as the log goes at all where the broker does not answer."""
         try:
             return await self._written.position(name)
         except BrokerError:
-            return 0
+            return END
 
-    async def _shelves(self, name: str, ask: SearchAsk, degraded: list[str]) -> tuple[ProjectShelves, str]:
+    async def _head(self) -> int:
+        try:
+            return await self._kit.reader.head()
+        except (BrokerError, TimeoutError):
+            return END
+
+    async def _shelves(self, name: str, ask: SearchAsk, degraded: list[str]) -> tuple[ProjectShelves, str, bool]:
         """The shelves with all that was confirmed before the question, if that takes no longer than is bearable.
 
         Who cannot wait gets shelves as they are, but for a position that the question names.
-        With them comes why the index cannot be written: then nobody waits for it.
+        With them comes why the index cannot be written: then nobody waits for it. And whether it lacks what is wanted.
         """
         deadline = time.monotonic() + min(PATIENCE, ask.deadline_ms / 1000 or PATIENCE)
         wanted = ask.min_seq if _is_urgent(ask) else max(ask.min_seq, await self._position(name))
+        if wanted == END:
+            degraded.append("the broker does not answer, so that nobody knows whether the index has read all")
+            return await self._store.shelves(name, at_most=BEARABLE if _is_urgent(ask) else OLD), "", True
         at_most = BEARABLE if _is_urgent(ask) else OLD
         project = await self._store.shelves(name, through=min(wanted, self._store.through), at_most=at_most)
         failure = ""
@@ -251,7 +275,7 @@ class Searching:
                 break
             else:
                 await asyncio.sleep(POLL)
-        return project, failure
+        return project, failure, project.through < wanted
 
     async def _indexed(self, seq: int, seconds: float) -> str:
         """Have the indexer write all up to this position without waiting for more, if it answers within the time.
@@ -259,10 +283,13 @@ class Searching:
         The reply is why it cannot write; empty: it can, or nobody answers.
         """
         question = encode(IndexPositionAsk(seq, max(1, int(1000 * seconds))))
-        with contextlib.suppress(Unreachable, msgspec.DecodeError, msgspec.ValidationError):
+        try:
             reply = await self._kit.bus.request(subject_of(IndexPositionAsk.NAME), question, max(POLL, seconds))
             return msgspec.json.decode(reply, type=IndexPosition).failure
-        return ""
+        except Unreachable:
+            return ""
+        except (msgspec.DecodeError, msgspec.ValidationError) as error:
+            return f"the indexer's answer cannot be read: {error}"
 
     def _lacking(self, kinds: Sequence[Kind], project: ProjectShelves, vector: Embedded) -> Iterator[str]:
         shelves, current = project.kinds, project.current
@@ -317,6 +344,13 @@ def _notes_of_all(replies: Sequence[Hits], unknown: tuple[str, ...]) -> Iterator
     if unknown:
         of_these = (note for reply in replies if reply.unknown == unknown for note in reply.degraded)
         yield next((note for note in of_these if note.startswith(NOT_INDEXED)), _not_indexed((), unknown))
+
+
+def _quarantined_rows(session: str, served: Served) -> Iterator[str]:
+    """The rows of single messages that are quarantined, but for those of the session that asks."""
+    for origin, message in served.quarantined_messages:
+        if origin != session:
+            yield from (row_id("message", message, origin), row_id("output", message, origin))
 
 
 def _left_out(session: str, served: Served) -> Iterator[str]:

@@ -8,6 +8,7 @@ import pytest
 from schemas.asks import Hits, SearchAsk
 from schemas.codec import encode
 from schemas.commands import DropQueue, FlushRequest, MemoryQuarantine, MemoryWrite
+from schemas.envelope import Actor
 from schemas.plan import ReplaceText
 from schemas.subjects import Address, ask
 from services.edges.launcher.broker import Broker
@@ -114,4 +115,13 @@ async def test_messages_of_a_quarantined_session_reach_no_other_one_until_that_i
         assert said not in {hit.id for hit in msgspec.json.decode(reply, type=Hits).hits}, "nor by its id"
 
         await done(bus, MemoryQuarantine("session", "poisoned", undo=True))
+        assert said in await found(bus, "other")
+
+        written = MemoryWrite(text=RULE, category="PROJECT_RULES", message=said)
+        await done(bus, written, Address(HARBOUR.project, "poisoned"), Actor("agent", "opencode"))
+        await done(bus, MemoryQuarantine("message", said, reason="a forged mail"))
+        await until(indexer.idle)
+        for session in ("other", "unborn"):
+            assert said not in await found(bus, session)
+        await done(bus, MemoryQuarantine("message", said, undo=True))
         assert said in await found(bus, "other")

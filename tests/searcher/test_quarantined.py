@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from schemas.asks import Hits, SearchAsk
+from schemas.asks import Hits, SearchAsk, Served
 from schemas.codec import encode
 from schemas.events import Event, MemoryQuarantined, MemoryReleased
 from schemas.subjects import Address, ask
@@ -53,7 +53,7 @@ async def test_a_quarantine_holds_while_nobody_can_say_so_and_is_remembered_for_
         for number in range(20):
             assert not (await found(f"p{number}")).error
         known = vars(vars(searcher)["_searching"])["_quarantined"]
-        assert {"harbour": ("poisoned",)} == known
+        assert {"harbour": Served(quarantined=("poisoned",))} == known
         with monkeypatch.context() as broken:
             broken.setattr(served, "quarantined_of", fails)
             assert NOT_KNOWN in (await found()).degraded

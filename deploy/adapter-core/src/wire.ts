@@ -1089,6 +1089,10 @@ export interface Hits {
    */
   index_failure?: string;
   /**
+   * Whether the index lacks something that the log had when the question came, or nobody knows whether it does.
+   */
+  is_behind?: boolean;
+  /**
    * The same for an agent to read.
    */
   text?: string;
@@ -1207,6 +1211,10 @@ export interface Served {
    * Sessions of the project of which all is taken back: no other session gets their messages.
    */
   quarantined?: string[];
+  /**
+   * Single messages of which that is so: their session, and their id.
+   */
+  quarantined_messages?: never[][];
   /**
    * Whether this is what is so: not where the question could not be answered.
    */

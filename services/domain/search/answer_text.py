@@ -37,7 +37,7 @@ def answer_text(query: str, found: Hits, now: datetime, asker: str = "") -> str:
         lines = [f"It stands in your prompt: {places}. Nothing else is known of it. {where}"]
     elif not found.hits and not found.searched:
         lines = [f'Nothing could be searched for "{what}".']
-    elif not found.hits and found.index_failure:
+    elif not found.hits and (found.index_failure or found.is_behind):
         lines = [f'Nothing was found of "{what}", and there may be something: the index is not complete. {where}']
     elif not found.hits:
         lines = [f'Nothing was found. Nothing is known of this: "{what}". {where}']

@@ -48,6 +48,8 @@ class BookContext(msgspec.Struct, frozen=True):
     dormant: tuple[tuple[datetime, datetime], ...] = ()
     """Spans in which nobody worked on the project, each behind its days of grace, as far as they have ended."""
 
+    started: tuple[str, ...] = ()
+    """Where a session is quarantined: those that its agents have started, and theirs."""
     head: FirstHead | None = None
     """The first head of the session that it comes from, where that has the memory."""
     profile: Profile = COMPACT

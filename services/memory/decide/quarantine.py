@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from schemas.commands import MemoryQuarantine
 from schemas.events import MemoryQuarantined, MemoryReleased
 from services.domain.command import PEOPLE, AddressKind, command
@@ -31,14 +33,23 @@ MOST_NAMED = 20
     writes=(MemoryQuarantined, MemoryReleased),
     address=AddressKind.PROJECT,
 )
-def quarantine(book: Book, command: MemoryQuarantine, _: BookContext) -> Decision:
-    """Take back what came of a source, or undo that."""
+def quarantine(book: Book, command: MemoryQuarantine, context: BookContext) -> Decision:
+    """Take back what came of a source, or undo that; of a session with those that its agents have started."""
     if command.kind not in KINDS:
         raise Refusal(f"{echo(command.kind)} is no kind of source; use one of {', '.join(KINDS)}")
     if not command.value:
         raise Refusal(f"no {command.kind} is named; give its id")
     reason = checked_reason(command.reason)
-    return _released(book, command) if command.undo else _taken_back(book, command, reason)
+    started = context.started if command.kind == "session" else ()
+    if command.undo:
+        return _released(book, command, [one for one in started if source_key("session", one) in book.quarantines])
+    decision = _taken_back(book, command, reason)
+    others = [_taken_back(book, replace(command, value=one), reason) for one in started]
+    events = tuple(event for one in (decision, *others) for event in one.events)
+    if not started:
+        return decision
+    named = f"So is what came of the {quantity(len(started), 'session')} that its agents have started."
+    return replace(decision, text=f"{decision.text} {named}", events=events)
 
 
 def _taken_back(book: Book, command: MemoryQuarantine, reason: str) -> Decision:
@@ -72,25 +83,29 @@ def _taken_back(book: Book, command: MemoryQuarantine, reason: str) -> Decision:
     return Decision(ok=True, text=text, events=(event,))
 
 
-def _released(book: Book, command: MemoryQuarantine) -> Decision:
-    known = book.quarantines.get(source_key(command.kind, command.value))
-    if known is None:
+def _released(book: Book, command: MemoryQuarantine, started: Sequence[str]) -> Decision:
+    """Undo a quarantine, and those of the sessions that were quarantined with it."""
+    values = {source_key(command.kind, one): one for one in (command.value, *started)}
+    released = {key: book.quarantines[key] for key in values if key in book.quarantines}
+    if not released:
         return Decision(
             ok=True, text=f"Nothing to do: of the {command.kind} {echo(command.value)} nothing is taken back."
         )
-    still = {
-        name
-        for key in book.quarantines
-        if key != source_key(command.kind, command.value)
-        for name in book.quarantines[key].memories
-    }
-    names = [name for name in known.memories if name not in still]
-    restored = [name for name in known.restored if book.memories[name].status == "active"]
-    event = MemoryReleased(kind=command.kind, value=command.value, memories=names, restored=restored)
+    still = {name for key, one in book.quarantines.items() if key not in released for name in one.memories}
+    events = tuple(
+        MemoryReleased(
+            kind=command.kind,
+            value=values[key],
+            memories=[name for name in known.memories if name not in still],
+            restored=[name for name in known.restored if book.memories[name].status == "active"],
+        )
+        for key, known in released.items()
+    )
+    names = {name for one in events for name in one.memories}
     text = f"What came of the {command.kind} {echo(command.value)} is as it was: {_memories(len(names))}."
-    if others := [name for name in known.memories if name in still]:
+    if others := [name for known in released.values() for name in known.memories if name in still]:
         text += f" {_named(others)} stay{_s(others)} taken back for another source."
-    return Decision(ok=True, text=text, events=(event,))
+    return Decision(ok=True, text=text, events=events)
 
 
 def _ordered(book: Book) -> list[Memory]:

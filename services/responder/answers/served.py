@@ -31,15 +31,36 @@ def served(session: Session, remembered: Remembered) -> Served:
         memories=tuple(name for name, position in remembered.newest.items() if position in rendered),
         compartments=tuple(_compressed(session)),
         quarantined=quarantined_of(remembered),
+        quarantined_messages=quarantined_messages_of(remembered),
     )
 
 
-_SESSION = source_key("session", "")
+_SESSION, _MESSAGE = source_key("session", ""), source_key("message", "")
 
 
 def quarantined_of(remembered: Remembered) -> tuple[str, ...]:
     """The sessions of which a person has taken back everything."""
     return tuple(sorted(key.removeprefix(_SESSION) for key in remembered.book.quarantines if key.startswith(_SESSION)))
+
+
+def quarantined_messages_of(remembered: Remembered) -> tuple[tuple[str, str], ...]:
+    """The messages of which a person has taken back everything, each behind its session.
+
+    A message is quarantined by what is remembered of it, and that names its session.
+    """
+    book = remembered.book
+    named = ((key.removeprefix(_MESSAGE), one) for key, one in book.quarantines.items() if key.startswith(_MESSAGE))
+    return tuple(
+        sorted(
+            {
+                (source.session, message)
+                for message, quarantine in named
+                for name in quarantine.memories
+                for source in book.memories[name].sources
+                if source.message == message
+            }
+        )
+    )
 
 
 def _remaining(session: Session) -> Iterator[Message]:
@@ -94,7 +115,11 @@ def _open(context: Context) -> Callable[[ServedAsk], Awaitable[Served]]:
         try:
             session = await session_of(context.cache, ask)
         except UnknownSession as error:  # what is taken back is so for a session that has made no call, too
-            return Served(quarantined=quarantined_of(remembered), error=str(error))
+            return Served(
+                quarantined=quarantined_of(remembered),
+                quarantined_messages=quarantined_messages_of(remembered),
+                error=str(error),
+            )
         return await answers.of(Address(ask.project, ask.session), session, remembered)
 
     return answer

@@ -41,7 +41,9 @@ class Scope(NamedTuple):
     until: float = 0.0
     as_of: int = 0
     quarantined: frozenset[str] = frozenset()
-    """Sessions whose rows are returned to nobody who asks."""
+    """Sessions whose rows are returned to nobody who asks ..."""
+    quarantined_rows: frozenset[str] = frozenset()
+    """... and ids of single rows of which that is so."""
     left_out: frozenset[str] = frozenset()
     """Ids of rows that the asker has before them already."""
 
@@ -117,7 +119,8 @@ class Shelf:
             flags &= self.times <= scope.until
         if scope.as_of:
             flags &= self.seqs <= scope.as_of
-        flags[[self.at_id[name] for name in scope.left_out if name in self.at_id]] = False
+        hidden = scope.left_out | scope.quarantined_rows
+        flags[[self.at_id[name] for name in hidden if name in self.at_id]] = False
         return flags
 
     def holds(self, code: int) -> bool:

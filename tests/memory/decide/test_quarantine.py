@@ -50,6 +50,22 @@ def test_what_came_of_a_source_is_taken_back_and_given_back(kind: str, value: st
     assert () == desk.say(MemoryQuarantine(kind, value, undo=True)).events
 
 
+def test_what_sub_agents_of_a_session_have_written_goes_and_comes_with_it() -> None:
+    desk = Desk()
+    write(desk, TEXT, "good")
+    write(desk, OTHER, "bad's agent")
+    before = desk.statuses()
+    started = ("bad's agent", "another of its agents")
+    decision = desk.say(MemoryQuarantine("session", "bad"), started=started)
+    assert {TEXT: "active", OTHER: "quarantined"} == desk.statuses()
+    assert "So is what came of the 2 sessions that its agents have started." in decision.text
+    later = desk.say(MemoryWrite(text=THIRD, category="PROJECT_RULES"), "agent", "another of its agents")
+    assert "all that comes from this source is taken back" in later.text
+    assert "is as it was: 1 memory." in desk.say(MemoryQuarantine("session", "bad", undo=True), started=started).text
+    assert before == desk.statuses()
+    assert not desk.book.quarantines
+
+
 def test_nothing_more_is_taken_from_it_until_it_is_undone() -> None:
     desk = Desk()
     assert "0 memories" in desk.say(MemoryQuarantine("session", "bad")).text

@@ -1,5 +1,6 @@
 """What stands in a prompt, as rooms are told it."""
 
+from schemas.commands import MemoryQuarantine, MemoryWrite
 from schemas.events import MemoryQuarantined, MemoryReleased
 from schemas.plan import CutBefore, OmitMessage, ReplaceOutput, ReplaceText, SetHead
 from schemas.subjects import Address
@@ -11,6 +12,7 @@ from services.responder.answers.served import MOST_KNOWN, ServedAnswers, served
 from tests.helpers.compressed_sessions import ran
 from tests.helpers.given import envelope
 from tests.helpers.harness import Harness, text_part
+from tests.helpers.memory_books import Desk
 
 
 def told() -> tuple[Session, list[str]]:
@@ -71,6 +73,17 @@ def test_sessions_that_are_taken_back_are_named_and_other_sources_are_not() -> N
     ):
         remembered = evolve(remembered, event, envelope(event, seq))
     assert ("s:1",) == served(session, remembered).quarantined
+
+
+def test_single_messages_that_are_taken_back_are_named_with_their_session() -> None:
+    desk = Desk()
+    written = MemoryWrite(text="The harbour master signs each tide table.", category="PROJECT_RULES", message="m7")
+    desk.say(written, "agent", "s:1")
+    desk.say(MemoryQuarantine("message", "m7"))
+    session, _ = told()
+    assert (("s:1", "m7"),) == served(session, Remembered(book=desk.book)).quarantined_messages
+    desk.say(MemoryQuarantine("message", "m7", undo=True))
+    assert () == served(session, Remembered(book=desk.book)).quarantined_messages
 
 
 async def test_an_answer_is_worked_out_once_for_each_state() -> None:

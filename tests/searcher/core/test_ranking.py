@@ -98,6 +98,7 @@ def test_scope_narrows_what_is_scored() -> None:
         (Scope(until=15.0), [one]),
         (Scope(as_of=1), [one]),
         (Scope(left_out=frozenset({one})), [other]),
+        (Scope(quarantined_rows=frozenset({one})), [other]),
     ):
         assert left == list(scores(shelf, "crane", scope))
 
