@@ -18,6 +18,7 @@ import services
 from services.kit import garbage, metrics
 from services.kit.background import tell_unretrieved
 from services.kit.bus import Appender, BrokerError, Bus, LogReader, Unreachable
+from services.kit.bus.erasure_lock import refuse_while_erasing
 from services.kit.data_directory import Unusable, refuse_unusable
 from services.kit.endpoint import find
 from services.kit.health import HealthReport
@@ -86,6 +87,7 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         stack.push_async_callback(bus.close)
         await bus.ensure()
         watches.append(asyncio.create_task(garbage.collect_all_at_rest(lambda: bus.client.stats["in_msgs"])))
+        await refuse_while_erasing(bus)
         room = room_class()
         appender = Appender(bus, settings.data / FOLDER / READ_BACK)
         kit = Kit(room_class.NAME, bus, LogReader(bus), appender, settings, stack, logger())
