@@ -370,7 +370,7 @@ class Bus:
         except NotAllowed:
             raise
         except (NatsTimeoutError, ServiceUnavailableError, NatsError) as error:
-            raise Unreachable(f"the broker did not take {subject}: {str(error) or type(error).__name__}") from error
+            raise Unreachable(f"the broker did not take {subject}: {why_not_stored(error)}") from error
         return int(ack.seq)
 
     async def request(self, subject: str, data: bytes, timeout: float) -> bytes:  # noqa: ASYNC109 - it is sent along
@@ -447,6 +447,11 @@ class Bus:
 
         self._served.append((await self.client.subscribe(subject, queue=queue, cb=arrived), running))
         await self.client.flush()  # from here on requests reach us
+
+
+def why_not_stored(error: Exception) -> str:
+    """Why the broker has not stored what it was given, with what to do about it where that is known."""
+    return FULL if getattr(error, "err_code", None) == STORE_FULL else _reason(error)
 
 
 def _reason(error: Exception) -> str:
