@@ -10,6 +10,7 @@ import msgspec
 from schemas.commands import Answer, Command
 from schemas.envelope import Actor
 from schemas.subjects import Address
+from services.edges.silent_broker import why_silent
 from services.edges.terminal import write, write_error, write_json
 from services.kit.bus import Bus, NotAdmitted, Unreachable
 from services.kit.commands import send
@@ -40,6 +41,8 @@ async def admitted(settings: Settings, name: str, *users: str, wait: float = PAT
             refusals.append(error)
             if not endpoint.password:
                 break
+        except Unreachable as error:
+            raise (Unreachable(why) if (why := why_silent(settings)) else error) from error
     raise refusals[0]
 
 

@@ -1,6 +1,6 @@
 """The health of a room: what `/healthz` shows, and what the room answers to `ask.health`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from schemas.codec import encode
 from schemas.room_health import HealthAsk, RoomHealth, UnfoldedFact
@@ -16,12 +16,23 @@ SILENT = 5.0
 class HealthReport:
     """A room's report on its own health. Over HTTP and over the broker it is the same."""
 
-    def __init__(self, kit: Kit, room: Room, watchdog: Watchdog, append_failure: Callable[[], str]) -> None:
-        """`append_failure` says why the newest append to the log failed; empty: it did not."""
+    def __init__(
+        self,
+        kit: Kit,
+        room: Room,
+        watchdog: Watchdog,
+        append_failure: Callable[[], str],
+        losses: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        """`append_failure` says why the newest append to the log failed; empty: it did not.
+
+        `losses`: what the streams have lost, where this room watches them.
+        """
         self._kit = kit
         self._room = room
         self._watchdog = watchdog
         self._append_failure = append_failure
+        self._losses = losses
 
     def page(self) -> dict[str, object]:
         """The page `/healthz`: what this room alone reports, and what every room does. Any thread may call it."""
@@ -29,6 +40,8 @@ class HealthReport:
         reported = report.get("failures", ())
         failures = [*reported] if isinstance(reported, list | tuple) else []
         failures += [f"facts cannot be appended to the log: {appending}"] if appending else []
+        losses = self._losses()
+        failures += losses
         is_connected = self._kit.bus.connected
         return {
             "room": self._kit.room,
@@ -37,7 +50,7 @@ class HealthReport:
             "connected": is_connected,
             "silent_seconds": round(silence, 1),
             "unfolded": UNFOLDED.health,
-            "ok": is_connected and silence < SILENT and not appending and bool(report.get("ok", True)),
+            "ok": is_connected and silence < SILENT and not appending and not losses and bool(report.get("ok", True)),
         }
 
     @property

@@ -18,6 +18,7 @@ import services
 from services.kit import garbage, metrics
 from services.kit.background import tell_unretrieved
 from services.kit.bus import Appender, BrokerError, Bus, LogReader, Unreachable
+from services.kit.bus.erasure_lock import refuse_while_erasing
 from services.kit.data_directory import Unusable, refuse_unusable
 from services.kit.endpoint import find
 from services.kit.health import HealthReport
@@ -25,6 +26,7 @@ from services.kit.health_address import FOLDER, READ_BACK, HealthAddress, write_
 from services.kit.logs import configure, logger
 from services.kit.priority import give_way
 from services.kit.room import Kit, Room
+from services.kit.stream_losses import StreamLosses
 from services.kit.watchdog import Watchdog
 from services.settings import Settings, load
 
@@ -85,6 +87,7 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         bus = await Bus.connect(endpoint.url, name, user=endpoint.user, password=endpoint.password, wait=wait)
         stack.push_async_callback(bus.close)
         await bus.ensure()
+        await refuse_while_erasing(bus)
         watches.append(asyncio.create_task(garbage.collect_all_at_rest(lambda: bus.client.stats["in_msgs"])))
         room = room_class()
         appender = Appender(bus, settings.data / FOLDER / READ_BACK)
@@ -92,7 +95,10 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         await room.open(kit)
         if getattr(room_class, "GIVES_WAY", False):  # not before: while it is opened, others wait for what it will do
             watches.append(asyncio.create_task(give_way()))
-        report = HealthReport(kit, room, watchdog, lambda: appender.failure)
+        losses = StreamLosses(kit)
+        if getattr(room_class, "WATCHES_STREAMS", False):
+            losses.begin()
+        report = HealthReport(kit, room, watchdog, lambda: appender.failure, lambda: losses.failures)
         try:
             server, port = metrics.serve(settings.http.host, settings.http.port, report.page)
         except OSError as error:

@@ -87,6 +87,7 @@ class Tagger:
     """Turns what harnesses saw into canonical facts, and numbers what an agent may name."""
 
     NAME: ClassVar[str] = "tagger"
+    WATCHES_STREAMS: ClassVar[bool] = True
     READS: ClassVar[tuple[type[Event], ...]] = ()
     WRITES: ClassVar[tuple[type[Event], ...]] = WRITTEN
 

@@ -511,6 +511,55 @@ def test_names_that_cannot_be_written_stop_nothing(shop: Checkout, ask: Ask, tmp
     assert (root_name(shop), ["a project's name was not stored"]) == (nowhere["id"], nowhere["notes"])
 
 
+def test_of_names_that_many_harnesses_store_at_the_same_time_none_is_lost(tmp_path: Path, state: Path) -> None:
+    places = [tmp_path / f"place {number}" for number in range(60)]
+    for place in places:
+        place.mkdir()
+    node = shutil.which("node")
+    assert node, "node is missing: install Node.js 20 or later"
+    command = [node, str(DRIVER), str(ROOT / "deploy" / "opencode")]
+    environment = {**ISOLATED, "PATH": f"{Path(node).parent}:{os.environ['PATH']}", "HOME": "/nowhere"}
+    harnesses = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        for _ in range(6)
+    ]
+    for number, harness in enumerate(harnesses):
+        asked = [
+            {"directory": str(place), "root": str(place), "state": str(state), "limit": LONG, "environment": {}}
+            for place in places[number :: len(harnesses)]
+        ]
+        assert harness.stdin is not None
+        harness.stdin.write("".join(json.dumps({"way": "identify", **one}) + "\n" for one in asked))
+        harness.stdin.flush()
+    lines = [harness.communicate(timeout=PATIENCE)[0].splitlines() for harness in harnesses]
+    names = [[json.loads(one) for one in theirs] for theirs in lines]
+    unstored = {one["id"] for theirs in names for one in theirs if one["notes"]}  # which a busy machine may make some
+    known = json.loads((state / "projects.json").read_text())
+    expected = {str(place): directory_name(place) for place in places}
+    assert {place: name for place, name in expected.items() if name not in unstored} == known
+    assert len(unstored) < len(places)
+    assert ["projects.json"] == [path.name for path in state.iterdir()]
+
+
+def test_a_turn_that_a_harness_has_not_ended_is_waited_for_and_one_that_was_cut_off_is_not(
+    tmp_path: Path, identify: Callable[..., Json], state: Path
+) -> None:
+    place, lock = tmp_path / "place", state / "projects.json.lock"
+    place.mkdir()
+    lock.write_text(str(os.getpid()))
+    waiting = identify(place)
+    assert (directory_name(place), ["a project's name was not stored"]) == (waiting["id"], waiting["notes"])
+    assert (True, False) == (lock.exists(), (state / "projects.json").exists())
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    for owner, age in ((ended.stdout.decode().strip(), 0), (str(os.getpid()), 3600), ("", 3600)):
+        lock.write_text(owner)
+        os.utime(lock, (lock.stat().st_mtime - age,) * 2)
+        (state / "projects.json").unlink(missing_ok=True)
+        assert [] == identify(place)["notes"]
+        assert {str(place): directory_name(place)} == json.loads((state / "projects.json").read_text())
+        assert not lock.exists()
+
+
 def test_nothing_that_a_repository_names_is_run(shop: Checkout, tmp_path: Path, identify: Callable[..., Json]) -> None:
     trap = tmp_path / "trap"
     trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\n")

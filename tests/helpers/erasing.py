@@ -24,28 +24,33 @@ from tests.helpers.memory_sessions import Harness, rooms
 CHILD = """
 import asyncio, os, signal, sys
 from datetime import UTC, datetime
-from pathlib import Path
+import msgspec
 from schemas.streams import LOG
 from services.domain.erasure.scope import ErasureScope
 from services.domain.erasure.secret import spellings
 from services.domain.erasure.survey import Survey
 from services.edges.erase.command import stopped_store
 from services.edges.erase.erasure import Erasure
-from services.kit.bus import rewriting
-from services.settings import Settings
+from services.kit.bus import erasure_lock, rewriting
+from services.settings import load
 
-def fall():
-    os.kill(os.getpid(), signal.SIGKILL)
+erasure_lock.SECONDS = float(os.environ.get("LOCKED_FOR", erasure_lock.SECONDS))
 
-async def main(data, what, name, stages, writes):
-    settings = Settings(data=Path(data))
-    async with stopped_store(settings, ends_leftover=True) as store:
+async def fall(lock):
+    if lock is not None:  # as of a moment ago
+        lock._owner = msgspec.structs.replace(lock._owner, seconds=erasure_lock.SECONDS)
+        await lock._write(lock._seq)
+    os.kill(os.getpid(), signal.Signals[os.environ.get("FALLS_BY", "SIGKILL")])
+
+async def main(what, name, stages, writes):
+    settings = load().settings
+    async with stopped_store(settings, is_changed=True) as store:
         write, left = rewriting._Writer.write, [writes]
         async def counted(self, *message):
             await write(self, *message)
             left[0] -= 1
             if not left[0]:
-                fall()
+                await fall(store.lock)
         await rewriting.end_what_was_begun(store.bus)
         survey = Survey()
         async for one in rewriting.stored_messages(store.bus, LOG.name):
@@ -56,11 +61,11 @@ async def main(data, what, name, stages, writes):
         for number, (_, stage) in enumerate(erasure.stages):
             if number == stages:
                 if not writes:
-                    fall()
+                    await fall(store.lock)
                 rewriting._Writer.write = counted
             await stage()
 
-asyncio.run(main(*sys.argv[1:4], int(sys.argv[4]), int(sys.argv[5])))
+asyncio.run(main(*sys.argv[1:3], int(sys.argv[3]), int(sys.argv[4])))
 """
 STAGES = len(Erasure(None, Path(), ErasureScope(), NOON).stages)  # type: ignore[arg-type] # which are only counted
 
@@ -117,18 +122,28 @@ def erase(data: Path, *arguments: str, word: str = "", **surroundings: str) -> "
 
 
 def cut_off(data: Path, what: tuple[str, str], stages: int, writes: int = 0) -> None:
-    """Begin an erasure, and kill it after so many stages, or after so many facts that the next one writes.
+    """Begin an erasure, and kill it after so many stages, or after so many facts that the next one writes."""
+    fallen = begun(data, what, stages, writes)
+    _, errors = fallen.communicate()
+    assert -signal.SIGKILL == fallen.returncode, errors
 
-    `what`: `secret`, `session` or `project`, and which one.
+
+def begun(
+    data: Path, what: tuple[str, str], stages: int, writes: int = 0, **surroundings: str
+) -> "subprocess.Popen[str]":
+    """Begin an erasure that is killed, or stopped, after so many stages, or facts that the next one writes.
+
+    `what`: `secret`, `session` or `project`, and which one. `FALLS_BY`: the signal; `LOCKED_FOR`: seconds that the lock
+    on a team's broker is its own from that moment.
     """
-    environment = {**os.environ, "XDG_STATE_HOME": str(data.parent / "state")}
-    fallen = subprocess.run(
-        [sys.executable, "-c", CHILD, str(data), *what, str(stages), str(writes)],
-        env=environment,
-        capture_output=True,
-        check=False,
+    state = {"ANNALS_DATA": str(data), "XDG_STATE_HOME": str(data.parent / "state")}
+    return subprocess.Popen(
+        [sys.executable, "-c", CHILD, *what, str(stages), str(writes)],
+        env={**os.environ, **state, **surroundings},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    assert -signal.SIGKILL == fallen.returncode, fallen.stderr.decode()
 
 
 def files_with(folder: Path, text: str) -> list[Path]:

@@ -66,6 +66,26 @@ export function openEmpty(path: string): number {
   }
 }
 
+/** Make a file with this text, unless there is one of its name; whether it was made. */
+export function makeOwn(path: string, text: string): boolean {
+  let file: number;
+  try {
+    file = opened(path, O_EXCL);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+  return true;
+}
+
 /** Put a text in the place of the file, all of it or nothing; `draft` is next to it meanwhile. */
 export function writeOwn(path: string, text: string | Uint8Array, draft = `${path}.draft`): void {
   try {

@@ -5,6 +5,7 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { readOwn, writeOwn } from "./files.ts";
+import { inTurn } from "./lock.ts";
 import type { Log } from "./log.ts";
 import { type Beginning, beginning } from "./repository.ts";
 import { within } from "./timers.ts";
@@ -94,7 +95,8 @@ class Names {
     const keys = [...new Set([root, ...(store ? [store] : [])])];
     if (before && before !== id) this.leave(before, id);
     if (keys.some((key) => known[key] !== id)) {
-      this.write(this.path, { ...known, ...Object.fromEntries(keys.map((key) => [key, id])) });
+      const named = Object.fromEntries(keys.map((key) => [key, id]));
+      this.change(this.path, () => ({ ...this.known, ...named }));
     }
     return id;
   }
@@ -106,8 +108,10 @@ class Names {
   }
 
   private leave(before: string, id: string): void {
-    const former = [before, ...this.former(before), ...this.former(id)].filter((one) => one !== id);
-    this.write(this.formerPath, { ...read(this.formerPath), [id]: [...new Set(former)].slice(0, MOST_FORMER) });
+    this.change(this.formerPath, () => {
+      const former = [before, ...this.former(before), ...this.former(id)].filter((one) => one !== id);
+      return { ...read(this.formerPath), [id]: [...new Set(former)].slice(0, MOST_FORMER) };
+    });
   }
 
   private get known(): Record<string, string> {
@@ -115,9 +119,10 @@ class Names {
     return Object.fromEntries(found) as Record<string, string>;
   }
 
-  private write(path: string, values: object): void {
+  /** Write a file anew, as this makes it of what it holds in that moment: other harnesses on this machine write it, too. */
+  private change(path: string, values: () => object): void {
     try {
-      writeOwn(path, JSON.stringify(values), `${path}.${process.pid}`);
+      inTurn(path, () => writeOwn(path, JSON.stringify(values()), `${path}.${process.pid}`));
     } catch (error) {
       this.log.note("a project's name was not stored", { error: String(error) });
     }

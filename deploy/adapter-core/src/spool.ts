@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { makeFolder } from "./files.ts";
 import { append, read, replace } from "./lines.ts";
 import type { Log } from "./log.ts";
+import { isAlive } from "./processes.ts";
 import { unreferenced } from "./timers.ts";
 
 /** Milliseconds until a disk that took nothing is tried again: at first, and at most. */
@@ -148,12 +149,3 @@ const ownerOf = (name: string) => Number.parseInt(name.includes(".jsonl.") ? (na
 
 /** Whether no process writes this spool file any more. */
 export const isAbandoned = (name: string) => !isAlive(ownerOf(name));
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}

@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { Log } from "@annals/adapter-core/log";
+import { isAlive } from "@annals/adapter-core/processes";
 import { type Answering, type ModelAnswer, modelAnswer, type TakenQuestion } from "@annals/adapter-core/questions";
 import { unreferenced, within } from "@annals/adapter-core/timers";
 import type { BusEvent, Client, Entry, Failure, Info, Session as Seen } from "./harness.ts";
@@ -212,13 +213,4 @@ function isLeft({ title = "", time }: Seen): boolean {
   const pid = Number(TITLE.exec(title)?.[1]);
   if (!pid) return false;
   return Date.now() - (time?.created ?? 0) > OLD || !isAlive(pid);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }

@@ -25,9 +25,10 @@ LITTLE = 2 * GIB
 INDEXER = "indexer"
 TOO_LITTLE = GIB // 4
 START = "start the installation with `annals up --detach`"
-AFRESH = "make room, then `annals down` and `annals up`"
-"""A broker whose disk was full refuses what it is given until it is started anew, whatever room there is."""
-REFUSED = "the broker's log says why: nats.log; where its disk is full, or was"
+ROOM = "make room, and what waits is stored by itself"
+ROOM_OF_TEAM = "make room, then start the broker anew (`docker compose restart nats`)"
+"""A broker that nobody looks after stores nothing more once its disk was full, whatever room there is."""
+REFUSED = "the broker's log says why: nats.log; where its disk is full"
 LOGS = "its log lines say why: in the terminal of `annals up`, or in house.log beside its data"
 
 
@@ -107,7 +108,7 @@ def judge(seen: InstallationState) -> tuple[Finding, ...]:
 def judge_disk(disk: Disk) -> tuple[Finding, ...]:
     free = f"{disk.free / GIB:.1f} GiB are free at {disk.path}"
     if disk.free < TOO_LITTLE:
-        space = ill("disk", free, f"{AFRESH}: the broker refuses what it cannot keep until it is started anew")
+        space = ill("disk", free, f"{ROOM}: a broker refuses what it has no room for")
     elif disk.free < LITTLE:
         space = doubtful("disk", free, "make room soon: the log only grows")
     else:
@@ -302,7 +303,8 @@ def _round_trips(seen: InstallationState) -> Iterator[Finding]:
         )
         yield _trip("asked", seen.asked, "the responder answers", "see the findings on the responder")
         return
-    yield _trip("published", seen.inbound, "what a harness publishes is kept", f"{REFUSED}: {AFRESH}")
+    room = ROOM_OF_TEAM if seen.is_team else ROOM
+    yield _trip("published", seen.inbound, "what a harness publishes is kept", f"{REFUSED}: {room}")
     if seen.taken.text or seen.taken.error:
         yield _trip("read", seen.taken, "the tagger has read it", "see the findings on the tagger")
     yield _trip("asked", seen.asked, "the responder answers", "see the findings on the responder")

@@ -17,10 +17,10 @@ from schemas.asks import Status, StatusAsk
 from schemas.codec import encode
 from schemas.commands import Answer, CommandMessage, DropQueue
 from schemas.envelope import Actor
-from schemas.inbox import Inbound
 from schemas.streams import BUCKETS, DEAD, IN, STREAMS
-from schemas.subjects import Address, ask
+from schemas.subjects import ask
 from schemas.view_asks import LastAdapter, LastAdapterAsk
+from services.edges import empty_report
 from services.edges.connect.installation import Disk, InstallationState, Running, StreamSettings, Timed
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import OTHERS, current
@@ -32,8 +32,6 @@ from services.kit.rooms import ROOMS
 from services.settings import Settings
 
 Answered = TypeVar("Answered")
-NOBODY = Address("annals-doctor", "probe")
-"""A project and a session that no harness has."""
 TAGGER = "tagger"
 PATIENCE = 2.0
 POLL = 0.02
@@ -177,7 +175,7 @@ async def _round_trips(
     except Unreachable as error:
         return msgspec.structs.replace(seen, harness=Timed(error=str(error)))
     connected = Timed("connected", _since(begun))
-    position, inbound = await _timed(lambda: _publish(harness))
+    position, inbound = await _timed(lambda: empty_report.publish(harness))
     taken = Timed()
     if position and seen.streams is not None and seen.tagger == Lag(0, 0):
         _, taken = await _timed(lambda: _until_read(bus, position))
@@ -186,11 +184,6 @@ async def _round_trips(
     return msgspec.structs.replace(
         seen, harness=connected, inbound=inbound, taken=taken, status=status, asked=asked, commanded=answered
     )
-
-
-async def _publish(bus: Bus) -> int:
-    inbound = Inbound(id=f"doctor-{uuid4()}", at=datetime.now(UTC), items=())
-    return await bus.publish(NOBODY.inbound("doctor"), encode(inbound), inbound.id)
 
 
 async def _until_read(bus: Bus, position: int) -> int:
@@ -213,7 +206,7 @@ async def _ask(bus: Bus) -> Status:
 async def _command(bus: Bus) -> Answer:
     data = msgspec.Raw(encode(DropQueue()))
     message = CommandMessage(id=f"doctor-{uuid4()}", at=datetime.now(UTC), actor=Actor("person", "doctor"), data=data)
-    reply = await bus.request(NOBODY.command(DropQueue.TYPE), encode(message), PATIENCE)
+    reply = await bus.request(empty_report.NOBODY.command(DropQueue.TYPE), encode(message), PATIENCE)
     return msgspec.json.decode(reply, type=Answer)
 
 

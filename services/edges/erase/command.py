@@ -3,6 +3,7 @@
 import argparse
 import getpass
 import os
+import platform
 import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -23,6 +24,7 @@ from services.edges.launcher.leftover import end_leftover, refuse_leftover
 from services.edges.launcher.run import Busy, owned
 from services.edges.terminal import write, write_error, write_note
 from services.kit.bus import BrokerError, Bus, NotAdmitted, Unreachable
+from services.kit.bus.erasure_lock import ErasureLock, Lease, Owner, describe, lease_of
 from services.kit.bus.rewriting import (
     bytes_of,
     end_what_was_begun,
@@ -72,7 +74,7 @@ async def erase(options: argparse.Namespace, settings: Settings) -> int:
     """Do what these arguments ask for; the exit status is 1 where it was refused, or something is left."""
     try:
         scope_of = _scope_of(options)
-        async with stopped_store(settings, ends_leftover=options.yes) as store:
+        async with stopped_store(settings, is_changed=options.yes) as store:
             return await _erase(store, settings, scope_of, options)
     except Busy:
         write_error("an installation runs here, and erasing needs it stopped: run `annals down`, then this again")
@@ -147,20 +149,27 @@ class StoppedStore(NamedTuple):
     bus: Bus
     broker: Broker | None = None
     """The one that this command has started for itself."""
+    lock: ErasureLock | None = None
+    """What keeps others from erasing on a team's broker."""
+    lease: Lease | None = None
+    """The lock as it was found there: of an erasure that was cut off, or that works now."""
 
     async def close(self) -> None:
         """Let all be written that is stored."""
         if self.bus.connected:
+            if self.lock is not None:
+                await self.lock.release()
             await self.bus.close()
         if self.broker is not None:
             self.broker.stop()
 
 
 @asynccontextmanager
-async def stopped_store(settings: Settings, *, ends_leftover: bool) -> AsyncIterator[StoppedStore]:
+async def stopped_store(settings: Settings, *, is_changed: bool) -> AsyncIterator[StoppedStore]:
     """A broker that nobody else uses: one of this command alone, or the one of a team while its rooms are stopped.
 
-    `ends_leftover`: whether the broker that a killed supervisor left behind is ended, and not a reason to refuse.
+    `is_changed`: whether something will be erased. Then the broker that a killed supervisor left behind is ended, and
+    not a reason to refuse, and no second erasure is let to a team's broker.
     """
     nats = settings.nats
     if nats.url:
@@ -173,15 +182,18 @@ async def stopped_store(settings: Settings, *, ends_leftover: bool) -> AsyncIter
                 "erase` with a broker of its own on the same store, as deploy/README.md describes"
             ) from error
         try:
-            await _refuse_busy(bus)
-            yield StoppedStore(bus)
+            await refuse_unless_allowed(bus)
+            async with _locked(bus, settings.data) if is_changed else _unlocked(bus) as store:
+                if await is_read(bus):
+                    raise Busy("rooms are connected")
+                yield store
         finally:
             await StoppedStore(bus).close()
         return
     if not (settings.data / "jetstream").is_dir():
         raise Unreachable(f"no installation has run in {settings.data}; set ANNALS_DATA to the directory of the one")
     with owned(settings.data):
-        (end_leftover if ends_leftover else refuse_leftover)(settings.data)
+        (end_leftover if is_changed else refuse_leftover)(settings.data)
         files.refuse_foreign(settings.data)
         broker = Broker(settings.data, port=0, max_payload=ROOM * nats.max_payload, is_alone=True)
         await broker.start()
@@ -196,15 +208,32 @@ async def stopped_store(settings: Settings, *, ends_leftover: bool) -> AsyncIter
             broker.stop()
 
 
-async def _refuse_busy(bus: Bus) -> None:
-    await refuse_unless_allowed(bus)
-    if await is_read(bus):
-        raise Busy("rooms are connected")
+@asynccontextmanager
+async def _locked(bus: Bus, data: Path) -> AsyncIterator[StoppedStore]:
+    """A team's broker on which nobody else erases. Raises `NotOwned`."""
+    with files.only_one(data) as name:
+        lock = ErasureLock(bus, Owner(name, platform.node(), os.getpid(), datetime.now(UTC)))
+        store = StoppedStore(bus, lock=lock, lease=await lock.take())
+        try:
+            yield store
+        finally:
+            await store.close()
+
+
+@asynccontextmanager
+async def _unlocked(bus: Bus) -> AsyncIterator[StoppedStore]:
+    """A team's broker on which nothing is changed."""
+    yield StoppedStore(bus, lease=await lease_of(bus))
 
 
 async def _erase(store: StoppedStore, settings: Settings, scope_of: ScopeOf, options: argparse.Namespace) -> int:
     if not options.yes:
         return await _show(store, settings, scope_of)
+    if store.lease is not None:
+        write_note(
+            f"Cut off was {describe(store.lease.owner)}. What it had begun with the log is ended now; what else it "
+            "was to erase may be left: run that again, too, unless it is this one."
+        )
     if await is_half_done(store.bus):
         await end_what_was_begun(store.bus)  # so that all of the log is there to be looked at
     erasure = Erasure(store.bus, settings.data, await scope_of(store.bus), datetime.now(UTC))
@@ -225,7 +254,9 @@ async def _erase(store: StoppedStore, settings: Settings, scope_of: ScopeOf, opt
 
 async def _show(store: StoppedStore, settings: Settings, scope_of: ScopeOf) -> int:
     """Show what would be touched, and why `--yes` would refuse. Nothing is changed."""
-    if await is_half_done(store.bus):
+    if store.lease is not None and store.lease.left:
+        write_note(f"With --yes it would be refused for now: {store.lease.sentence}.")
+    elif await is_half_done(store.bus):
         write_note("An erasure was cut off, so that some of the log may be in its copy alone; --yes ends it first.")
     erasure = Erasure(store.bus, settings.data, await scope_of(store.bus), datetime.now(UTC))
     for line in lines_of(await erasure.look()):

@@ -1,5 +1,6 @@
 """An erasure, stage by stage: each can be cut off, and all of them be begun again."""
 
+import asyncio
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ from services.domain.erasure.scope import ErasureScope, Rewriting, place_of
 from services.domain.erasure.secret import Masks, masked, masked_subject
 from services.domain.erasure.survey import REASON
 from services.edges.erase import files
-from services.kit.bus import Bus, Unreachable
+from services.kit.bus import Bus, Unreachable, erasure_lock
 from services.kit.bus.layout import COPY
 from services.kit.bus.rewriting import (
     POSITIONS,
@@ -43,7 +44,7 @@ from services.kit.rooms import ROOMS
 
 WRITES: tuple[type[Event], ...] = (PromptMasked, ErasureOrdered)
 """The facts that only an erasure writes, while no room runs. `memory.archived` is the desk's, for which it writes."""
-NAMES = (*(one.name for one in STREAMS), *(one.name for one in BUCKETS), COPY, POSITIONS)
+NAMES = (*(one.name for one in STREAMS), *(one.name for one in BUCKETS), COPY, POSITIONS, erasure_lock.NAME)
 """What streams and buckets are called."""
 Stage = Callable[[], Awaitable[None]]
 
@@ -72,7 +73,10 @@ class Occurrences(msgspec.Struct):
 
 
 class Erasure:
-    """What one scope names, taken out of the broker and the files of one data directory."""
+    """What one scope names, taken out of the broker and the files of one data directory.
+
+    Files are read in a thread, so that the lock on a team's broker is renewed meanwhile.
+    """
 
     def __init__(self, bus: Bus, data: Path, scope: ErasureScope, now: datetime) -> None:
         """`now`: the moment of the facts that say so."""
@@ -100,11 +104,14 @@ class Erasure:
             prompts=prompts,
             streams={name: len(await self._positions(name)) for name in (IN.name, DEAD.name)},
             bodies={bucket.name: len(await self._bodies_with(bucket.name)) for bucket in BUCKETS},
-            views=files.rows_of_views(self._data, named),
+            views=await asyncio.to_thread(files.rows_of_views, self._data, named),
             index=await files.rows_of_index(self._data, named),
             mirrors=tuple(path.name for path in await self._mirrors()),
-            files=tuple(str(path) for path in files.plain_files(self._data) if self._is_in_file(path)),
+            files=await asyncio.to_thread(self._files),
         )
+
+    def _files(self) -> tuple[str, ...]:
+        return tuple(str(path) for path in files.plain_files(self._data) if self._is_in_file(path))
 
     def _is_in_file(self, path: Path) -> bool:
         return files.holds(path, self._masks) or files.has_lines_of(path, self._scope.covers_message)
@@ -241,14 +248,17 @@ class Erasure:
         await end_what_was_begun(self._bus)
 
     async def _drop_made_of_log(self) -> None:
-        files.drop_made_of_log(self._data)
+        await asyncio.to_thread(files.drop_made_of_log, self._data)
 
     async def _clean_files(self) -> None:
+        await asyncio.to_thread(self._clean_plain_files)
+        for mirror in await self._mirrors():
+            await asyncio.to_thread(files.drop_mirror, mirror)
+
+    def _clean_plain_files(self) -> None:
         for path in [*files.plain_files(self._data)]:
             files.drop_lines_of(path, self._scope.covers_message)
             files.mask_file(path, self._masks)
-        for mirror in await self._mirrors():
-            files.drop_mirror(mirror)
 
     async def _remove_messages(self) -> None:
         """Before the log, which names the sessions whose messages they are, and the memories whose texts they hold."""

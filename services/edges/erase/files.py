@@ -1,18 +1,21 @@
 """The files of an installation on this machine, as far as they may hold what is to be erased."""
 
+import fcntl
 import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 import msgspec
 
 from schemas.subjects import BadSubject, identifier, token
 from services.domain.erasure.secret import Masks, masked
+from services.edges.launcher.run import private
 from services.kit.bus import Unreachable
 from services.kit.duck import DuckError, open_to_read
-from services.kit.files import write_whole
+from services.kit.files import open_own, write_whole
 from services.kit.git import GitFailed, git
 from services.kit.git_environment import environment
 from services.kit.index_place import folder_of
@@ -26,6 +29,8 @@ SPOOLS = frozenset({".jsonl"})
 """What files of spools end with."""
 RECORDS = "sessions"
 """The folder in which a plugin has a file for each session, named by it."""
+LOCK = "erase.lock"
+"""The file with the id of a data directory, which only one erasure of it has open."""
 PRESERVED_FILE = "log-breaks.json"
 PIECE = 1024 * 1024
 MEMORY = "512MB"
@@ -36,6 +41,33 @@ AT_ONCE = 256
 def spools() -> Path:
     """Where the plugins of harnesses on this machine store what waits, and the plans that they hold."""
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "annals"
+
+
+@contextmanager
+def only_one(data: Path) -> Iterator[str]:
+    """Have what this data directory erases from a team's broker to this process alone, up to the end of the block.
+
+    The id of the directory, by which an erasure that was cut off here is known: who has it works no more. Where another
+    process has it, or nothing can be written there, it is an id that nobody had before.
+    """
+    try:
+        private(data)
+        descriptor = open_own(data / LOCK, os.O_RDWR)
+    except OSError:
+        yield str(uuid4())
+        return
+    with os.fdopen(descriptor, "r+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield str(uuid4())
+            return
+        name = file.read()
+        if not name:
+            name = str(uuid4())
+            file.write(name)
+            file.flush()
+        yield name
 
 
 def plain_files(data: Path) -> Iterator[Path]:

@@ -1,12 +1,15 @@
 """The embedded broker: nats-server from its wheel, on loopback, with its store under the data directory."""
 
+import asyncio
 import json
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from schemas.streams import BUCKETS, STREAMS
@@ -26,6 +29,14 @@ RECOVERY = 600.0
 """Seconds that it has to read its store: a large one takes minutes after a power cut, and on a slow disk."""
 RESERVE = 256 * 1024 * 1024
 """Bytes that are left free on the disk, for all that is not in the store."""
+FULL = 4 * 1024 * 1024
+"""Bytes that are free on a disk that counts as full: too few for a message of the largest size."""
+ENOUGH = 16 * FULL
+"""Bytes that are free on one that was full, so that the broker is started anew."""
+NEAR = 32 * 1024 * 1024
+"""Bytes below what the broker may store at which it is looked whether it may store more by now."""
+NO_SPACE = b"no space left on device"
+"""What the broker's log has where its disk took nothing. It writes to that stream again once it is started anew."""
 SYNC = "always"
 """Every write is on disk before it is confirmed: a power cut loses nothing that was confirmed."""
 HOST = "127.0.0.1"
@@ -84,6 +95,10 @@ class Broker:
         self._passwords = {user: kept.get(user) or secrets.token_urlsafe(24) for user in USERS}
         self._port = port or (_port_of(known) if known else free_port())
         self._process: subprocess.Popen[bytes] | None = None
+        self._most = 0
+        self._reserve = 0
+        self._was_full = False
+        self._log_read = 0
 
     @property
     def url(self) -> str:
@@ -106,9 +121,11 @@ class Broker:
         end_leftover(self._data)  # before its port is looked at: harnesses come back to the same one
         if not _is_free(self._port):
             self._port = free_port()
-        config = (self._data / CONFIG).resolve()
-        write_whole(config, json.dumps(self._config(), indent=2).encode(), mode=0o600)
+        self._most, self._was_full = most_kept(self._data / STORE), False
+        self._reserve = reserve_of(free_bytes(self._data))
+        config = self._write_config()
         with os.fdopen(open_own(self._data / LOG), "ab") as log:
+            self._log_read = log.seek(0, os.SEEK_END)
             self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - it returns at once; our own program
                 [binary(), "-c", str(config)], cwd=self._data, stdout=log, stderr=log, start_new_session=True
             )
@@ -121,6 +138,48 @@ class Broker:
         except BaseException:
             self.stop()
             raise
+
+    def _write_config(self) -> Path:
+        config = (self._data / CONFIG).resolve()
+        write_whole(config, json.dumps(self._config(), indent=2).encode(), mode=0o600)
+        return config
+
+    async def use_room(self) -> None:
+        """Let it store as much as its disk has room for by now. Nothing is lost by that, and nobody has to do anything.
+
+        What it may store is raised while it runs. Where the disk was full, it is started anew as soon as there is room.
+        Raises `OSError`.
+        """
+        if self._process is None or self._process.poll() is not None:
+            return
+        free = free_bytes(self._data)
+        if free < FULL or self._log_says_full():
+            self._was_full = True
+        if self._was_full and free >= ENOUGH:
+            logger().warning("the broker's disk was full and has room again, starting the broker anew", free=free)
+            await asyncio.to_thread(self.stop)
+            await self.start()
+        elif not self._was_full:
+            await self._raise_limit()
+
+    async def _raise_limit(self) -> None:
+        store = self._data / STORE
+        stored = await asyncio.to_thread(bytes_below, store)
+        most = stored + free_bytes(store) - self._reserve  # the same reserve: it does not shrink as the disk fills
+        if stored < self._most - NEAR or most <= self._most or self._process is None:
+            return
+        logger().info("the broker's disk has more room than before", megabytes_more=(most - self._most) // 1_000_000)
+        self._most = most
+        self._write_config()
+        self._process.send_signal(signal.SIGHUP)  # which has it read its configuration
+
+    def _log_says_full(self) -> bool:
+        """Whether the broker has written since it was last asked that its disk took nothing."""
+        with (self._data / LOG).open("rb") as log:
+            log.seek(self._log_read)
+            written = log.read()
+        self._log_read += len(written)
+        return NO_SPACE in written
 
     async def _ready(self) -> None:
         """As soon as it answers. It is waited for as long as it lives, but not for ever."""
@@ -148,7 +207,7 @@ class Broker:
             "listen": f"{HOST}:{self._port}",
             "server_name": "annals",
             "max_payload": self._max_payload,
-            "jetstream": {"store_dir": STORE, "sync_interval": SYNC, "max_file_store": most_kept(self._data / STORE)},
+            "jetstream": {"store_dir": STORE, "sync_interval": SYNC, "max_file_store": self._most},
             "authorization": {
                 "users": [
                     {"user": user, "password": self._passwords[user], "permissions": permissions}
@@ -176,9 +235,28 @@ def most_kept(store: Path) -> int:
     So the broker refuses a message at once, where a full disk would leave it without an answer. By itself it would take
     three quarters of what is free when it starts, and a store that has more than that would refuse all that is new.
     """
-    free = shutil.disk_usage(store if store.exists() else store.parent).free
-    kept = sum(path.stat().st_size for path in store.rglob("*") if path.is_file())
-    return kept + free - min(RESERVE, free // 4)
+    free = free_bytes(store if store.exists() else store.parent)
+    return bytes_below(store) + free - reserve_of(free)
+
+
+def reserve_of(free: int) -> int:
+    """Bytes that are left to others of what is free on a disk."""
+    return min(RESERVE, free // 4)
+
+
+def free_bytes(place: Path) -> int:
+    """Bytes that are free on the disk of this folder."""
+    return shutil.disk_usage(place).free
+
+
+def bytes_below(folder: Path) -> int:
+    """Bytes of the files below a folder. A file that the broker deletes meanwhile counts for none."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += os.lstat(os.path.join(place, name)).st_size  # noqa: PTH118 - many files
+    return total
 
 
 def _port_of(known: EndpointFile) -> int:

@@ -16,6 +16,7 @@ from schemas.streams import DEAD, IN, LOG
 from schemas.subjects import ask
 from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk, HistoryRun, HistoryRuns, HistoryRunsAsk
 from services.edges.dream.report import brief
+from services.edges.empty_report import why_refused
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import Run, current
 from services.edges.person import HARNESS, PERSON, admitted
@@ -66,6 +67,8 @@ class Overview(msgspec.Struct, frozen=True):
     """The process that runs it, where that is on this machine."""
     not_allowed: str = ""
     """Why the streams are not listed, where this user may not look at them."""
+    refused: str = ""
+    """Why the broker stores nothing; empty: it does, or this user may not try."""
     unread: tuple[str, ...] = ()
     """What of the above the responder could not read, and why."""
 
@@ -81,8 +84,8 @@ async def show(settings: Settings, *, as_json: bool) -> int:
 
 
 def is_well(overview: Overview) -> bool:
-    """Whether the responder answers, every room runs, and each that is open can do its work."""
-    return overview.responder is not None and all(map(_is_room_well, overview.rooms))
+    """Whether the responder answers, every room runs, each that is open can do its work, and the broker stores."""
+    return overview.responder is not None and not overview.refused and all(map(_is_room_well, overview.rooms))
 
 
 def _is_room_well(room: ObservedRoom) -> bool:
@@ -98,6 +101,7 @@ async def look(settings: Settings) -> Overview:
             healths(bus, names, ANSWER), _streams(bus, tuple(names)), _responder(bus), _history(bus), _dreams(bus)
         )
         inbound, log, dead = streams.messages
+        refused = await why_refused(bus, ANSWER)
         return Overview(
             broker=find(settings).url,
             rooms=tuple(_room(name, processes.get(name), streams.lags.get(name), known.get(name)) for name in names),
@@ -110,6 +114,7 @@ async def look(settings: Settings) -> Overview:
             unread=_unread(responder, history, dreams),
             installation=current(settings.data),
             not_allowed=streams.not_allowed,
+            refused=refused,
         )
     finally:
         await bus.close()
@@ -281,6 +286,8 @@ def _lines(overview: Overview) -> Iterator[str]:
     if overview.installation is not None:
         yield f"process   {overview.installation.line}"
     yield f"broker    {overview.broker}"
+    if overview.refused:
+        yield f"refused   {overview.refused}; `annals doctor` says more"
     yield from _stored(overview)
     yield from _breaks(overview.responder)
     yield from _skipped(overview.responder)

@@ -25,6 +25,8 @@ BACKOFF = 0.2
 MOST_BACKOFF = 10.0
 HEALTHY_AFTER = 10.0
 """Seconds after which a room counts as started well."""
+DISK_LOOK = 5.0
+"""Seconds between two looks at the room on the broker's disk."""
 LAST_PORT = 65_535
 
 
@@ -147,11 +149,19 @@ class Installation:
         process.kill()
 
     async def _keep_broker(self, broker: Broker) -> None:
-        """Look after the broker; when it falls, start it again, later each time that this fails."""
+        """Look after the broker and its disk; when it falls, start it again, later each time that this fails."""
         backoff = BACKOFF
+        loop = asyncio.get_running_loop()
+        looked = loop.time()
         while not self._stopping:
             process = broker.process
-            if process is not None and process.poll() is not None:
+            if loop.time() - looked >= DISK_LOOK:
+                try:
+                    await broker.use_room()
+                except OSError as error:  # where it has ended by that, it is started again below
+                    logger().error(f"the broker could not be given more room ({error})")
+                looked = loop.time()
+            elif process is not None and process.poll() is not None:
                 logger().error("the broker fell, starting it again", exit=process.returncode)
                 try:
                     await broker.start()

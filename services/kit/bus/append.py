@@ -16,7 +16,7 @@ from schemas.envelope import Envelope
 from schemas.streams import MAX_BATCH
 from schemas.subjects import Address
 from services.domain.guards import Expectation, placed, placed_behind
-from services.kit.bus.connection import Bus, TooLarge, Unreachable
+from services.kit.bus.connection import FULL, STORE_FULL, Bus, TooLarge, Unreachable
 from services.kit.bus.holes import REMEDY, newest_unreadable, spoken
 from services.kit.bus.log import LogReader
 
@@ -332,4 +332,6 @@ def _refused(code: object, description: object) -> None:
         raise Conflict(str(description))
     if code == WRONG_PREDECESSOR:
         raise _Interrupted
+    if code == STORE_FULL:
+        raise Unreachable(FULL)
     raise Unreachable(f"the broker refused an append: {description} ({code})")

@@ -13,7 +13,7 @@ from nats.js.errors import (
 )
 
 from schemas.streams import Bucket
-from services.kit.bus.connection import Bus, Unreachable
+from services.kit.bus.connection import Bus, Unreachable, why_not_stored
 
 PATIENCE = 30.0
 """Seconds within which a body must have come."""
@@ -42,7 +42,7 @@ class Bodies:
             except (ObjectNotFoundError, NotFoundError):
                 await store.put(reference, body)
         except NatsError as error:
-            raise Unreachable(f"a body could not be kept: {str(error) or type(error).__name__}") from error
+            raise Unreachable(f"a body could not be kept: {why_not_stored(error)}") from error
         return reference
 
     async def get(self, reference: str) -> str:

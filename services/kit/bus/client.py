@@ -1,7 +1,7 @@
 """The library's client, where it was mended."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import Any
 
@@ -64,11 +64,14 @@ class BusClient(Client):
         self._ps = BusParser(self)
         self._asked: dict[str, str] = {}
         """The subject of each request that waits for its answer, by the last part of its reply subject."""
+        self.may_send: Callable[[], None] = lambda: None
+        """Raises where nothing may be sent any more: asked before each message, in the moment in which it would be."""
 
     async def publish(
         self, subject: str, payload: bytes = b"", reply: str = "", headers: dict[str, Any] | None = None
     ) -> None:
         """Publish as the library does. Where it is a request, its subject is noted, so that it can be refused."""
+        self.may_send()
         token = reply.rpartition(".")[2]
         if token and (waiting := self._resp_map.get(token)) is not None:
             self._asked[token] = subject

@@ -40,6 +40,11 @@ RESTART = 5.0
 GRACE = 5.0
 """Seconds for the answers in hand when the connection is closed."""
 REMEDY = "start one with `annals up`, or set ANNALS_NATS__URL and ANNALS_NATS__PASSWORD"
+PING = 10.0
+"""Seconds between two signs of life that are asked of the broker. Two that do not come break the connection."""
+STORE_FULL = 10023
+"""The broker's code for a message that it has no room for."""
+FULL = "the broker has no room for more: make room on its disk (`annals doctor` says more)"
 STATE_OF_CONSUMER = 10012
 """The broker's code for a consumer whose position on disk is not what it has written."""
 MAX_REASON = 500
@@ -130,7 +135,7 @@ class Bus:
                 name=name,
                 reconnect_time_wait=RECONNECT_WAIT,  # type: ignore[arg-type] # a part of a second will do
                 max_reconnect_attempts=-1,
-                ping_interval=10,
+                ping_interval=PING,  # type: ignore[arg-type] # a part of a second will do
                 max_outstanding_pings=2,
                 pending_size=64 * 1024 * 1024,
                 allow_reconnect=True,
@@ -365,7 +370,7 @@ class Bus:
         except NotAllowed:
             raise
         except (NatsTimeoutError, ServiceUnavailableError, NatsError) as error:
-            raise Unreachable(f"the broker did not take {subject}: {str(error) or type(error).__name__}") from error
+            raise Unreachable(f"the broker did not take {subject}: {why_not_stored(error)}") from error
         return int(ack.seq)
 
     async def request(self, subject: str, data: bytes, timeout: float) -> bytes:  # noqa: ASYNC109 - it is sent along
@@ -442,6 +447,11 @@ class Bus:
 
         self._served.append((await self.client.subscribe(subject, queue=queue, cb=arrived), running))
         await self.client.flush()  # from here on requests reach us
+
+
+def why_not_stored(error: Exception) -> str:
+    """Why the broker has not stored what it was given, with what to do about it where that is known."""
+    return FULL if getattr(error, "err_code", None) == STORE_FULL else _reason(error)
 
 
 def _reason(error: Exception) -> str:

@@ -13,13 +13,13 @@ from collections.abc import AsyncIterator
 from math import ceil
 from pathlib import Path
 
-import msgspec
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
 from schemas.streams import LOG
 from services.kit.bus.connection import Bus, Unreachable
 from services.kit.bus.marks import SEQUENCE, WAIT
+from services.kit.bus.stream_state import StreamNumbers, stream_info
 from services.kit.files import open_own
 
 BLOCK = 8 * 1024 * 1024
@@ -81,23 +81,6 @@ def _is_locked(file: int) -> bool:
     return True
 
 
-class _StreamState(msgspec.Struct, frozen=True):
-    messages: int = 0
-    bytes: int = 0
-    first_seq: int = 0
-    last_seq: int = 0
-    deleted: tuple[int, ...] | None = None
-
-
-class _Refusal(msgspec.Struct, frozen=True):
-    description: str = "the broker gives no reason"
-
-
-class _Info(msgspec.Struct, frozen=True):
-    state: _StreamState = _StreamState()
-    error: _Refusal | None = None
-
-
 async def unreadable(bus: Bus, *, newest_only: bool = False) -> tuple[int, ...]:
     """The positions that the log counts and that cannot be read: of the newest block, or of all. Raises `Unreachable`.
 
@@ -130,9 +113,8 @@ async def given_up(bus: Bus) -> tuple[int, ...]:
     return (*range(1, max(1, state.first_seq)), *deleted)
 
 
-async def _state(bus: Bus) -> _StreamState:
-    reply = await bus.client.request(f"$JS.API.STREAM.INFO.{LOG.name}", b'{"deleted_details":true}', timeout=WAIT)
-    info = msgspec.json.decode(reply.data, type=_Info)
+async def _state(bus: Bus) -> StreamNumbers:
+    info = await stream_info(bus, LOG.name, has_deleted=True)
     if info.error is not None:
         raise Unreachable(f"the log could not be read back: {info.error.description}")
     return info.state

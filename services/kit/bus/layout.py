@@ -24,7 +24,10 @@ async def refuse_half_erased(js: JetStreamContext) -> None:
         await js.stream_info(COPY)
     except NotFoundError:
         return
-    raise HalfErased("an erasure of this log was cut off; run the same `annals erase` again, which ends it")
+    raise HalfErased(
+        "an erasure of this log has not ended; wait until it has, or, where it was cut off, run the same "
+        "`annals erase` again, which ends it"
+    )
 
 
 async def ensure(js: JetStreamContext) -> None:

@@ -45,10 +45,15 @@ async def _mark(client: Client, seq: int) -> Mark | None:
 
 def stored_at(headers: Mapping[str, str]) -> int:
     """When the broker stored what it sends with these headers, in nanoseconds since 1970; 0: they do not say."""
-    moment, _, fraction = headers.get(STORED, "").removesuffix("Z").partition(".")
+    return nanoseconds(headers.get(STORED, ""))
+
+
+def nanoseconds(moment: str) -> int:
+    """A moment as the broker writes it, in nanoseconds since 1970; 0: it is none."""
+    seconds, _, fraction = moment.removesuffix("Z").partition(".")
     try:
-        seconds = int(datetime.fromisoformat(f"{moment}+00:00").timestamp())
-        return seconds * NANOSECONDS + int(fraction.ljust(9, "0") or 0)
+        since = int(datetime.fromisoformat(f"{seconds}+00:00").timestamp())
+        return since * NANOSECONDS + int(fraction.ljust(9, "0") or 0)
     except ValueError:
         return 0
 

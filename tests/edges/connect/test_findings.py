@@ -20,6 +20,7 @@ from services.edges.connect.harnesses.opencode.judgement import Program
 from services.edges.connect.harnesses.opencode.places import ConfigFile
 from services.edges.connect.installation import Running, StreamSettings, Timed
 from services.kit.bus import Lag
+from services.kit.bus.connection import FULL
 from services.kit.rooms import ROOMS
 
 CONFIG = Path("/home/ada/.config/opencode/opencode.json")
@@ -283,12 +284,14 @@ def test_the_disk_is_judged(free: float, others: dict[str, bool], expected: list
     assert expected == unwell(installation.judge_disk(disk))
 
 
-def test_where_a_disk_is_full_or_was_the_broker_is_to_be_started_anew() -> None:
+def test_where_a_disk_is_full_room_is_to_be_made_and_the_broker_of_a_container_to_be_started_anew() -> None:
     full = installation.judge_disk(installation.Disk("/data", 0))
-    was_full = at_installation(inbound=Timed(error="nats: insufficient resources"))
-    remedies = [finding.remedy for finding in (*full, *was_full) if finding.level == "FAIL"]
+    refused = at_installation(inbound=Timed(error=FULL))
+    remedies = [finding.remedy for finding in (*full, *refused) if finding.level == "FAIL"]
     assert 2 == len(remedies)
-    assert all("make room, then `annals down` and `annals up`" in remedy for remedy in remedies), remedies
+    assert all("make room, and what waits is stored by itself" in remedy for remedy in remedies), remedies
+    (of_team,) = (one for one in at_installation(inbound=Timed(error=FULL), is_team=True) if one.level == "FAIL")
+    assert "`docker compose restart nats`" in of_team.remedy
 
 
 def test_a_finding_is_one_line_with_its_remedy_and_its_time() -> None:

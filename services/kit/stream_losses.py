@@ -1,0 +1,138 @@
+"""Losses in the streams next to the log: input of harnesses, dead letters and long bodies.
+
+A broker that misses messages on its disk when it begins goes on without them, and knows of it up to its next start. One
+that was killed may even give their positions to others. So a room notes how far each stream was, and compares.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from schemas.streams import BODIES, DEAD, IN, INBOUND_BODIES
+from services.kit.background import begin
+from services.kit.bus import Unreachable
+from services.kit.bus.stream_state import StreamState, stream_state
+from services.kit.files import SPOILT, write_whole
+from services.kit.health_address import FOLDER
+from services.kit.room import Kit
+
+FILE = "streams.json"
+LOOK = 30.0
+"""Seconds between two looks: what was lost of the time between is not noticed where the broker was killed."""
+REPORTED_FOR = timedelta(days=7)
+"""As long as input is stored."""
+MEANING: Mapping[str, tuple[str, str]] = {
+    IN.name: ("messages of the stream IN", "no harness sends again what the broker has confirmed"),
+    DEAD.name: ("dead letters of the stream DEAD", "nothing else needs them"),
+    f"OBJ_{INBOUND_BODIES.name}": (
+        f"pieces of the bucket {INBOUND_BODIES.name}",
+        "what harnesses reported with these long bodies becomes a dead letter",
+    ),
+    f"OBJ_{BODIES.name}": (
+        f"pieces of the bucket {BODIES.name}",
+        "the facts with these long bodies are there, and their texts are not",
+    ),
+}
+"""What each stream holds, and what its loss means."""
+CAUSE = (
+    "the disk has changed or lost a file of the broker, or an older copy was put back: docs/operating.md says what to "
+    "do. This is repeated for a week"
+)
+
+
+class StreamNote(msgspec.Struct, frozen=True):
+    """One stream as it was when it was last looked at."""
+
+    state: StreamState
+    lost: int = 0
+    """Messages that are known to be lost, ..."""
+    at: datetime | None = None
+    """... and when that was noticed."""
+
+
+def compare(note: StreamNote | None, now: StreamState, at: datetime) -> StreamNote:
+    """The note of a stream, with what is lost since the one before. What was lost a week ago is forgotten."""
+    lost, noticed = (note.lost, note.at) if note is not None else (0, None)
+    if noticed is not None and at - noticed > REPORTED_FOR:
+        lost, noticed = 0, None
+    missing = _missing(note.state if note is not None else None, now)
+    return StreamNote(now, lost + missing, at if missing else noticed)
+
+
+def _missing(before: StreamState | None, now: StreamState) -> int:
+    if before is None:
+        return now.lost
+    if before.created != now.created:
+        return before.messages
+    return max(0, before.end - now.end) + (now.lost if before.server != now.server else 0)
+
+
+def sentence(stream: str, note: StreamNote) -> str:
+    """The loss in a stream, for a person; empty where there is none."""
+    if not note.lost or note.at is None:
+        return ""
+    what, meaning = MEANING[stream]
+    return f"{note.lost:,} {what} are lost, as was noticed at {note.at:%Y-%m-%d %H:%M} UTC: {meaning}; {CAUSE}"
+
+
+class StreamLosses:
+    """Looks at the streams when the room begins, after each break of its connection, and once in a while."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+        self._path = kit.settings.data / FOLDER / FILE
+        self._notes = self._read()
+        self._turn = asyncio.Lock()
+
+    @property
+    def failures(self) -> Sequence[str]:
+        """What is lost, one sentence for each stream."""
+        return [text for stream, note in self._notes.items() if (text := sentence(stream, note))]
+
+    def begin(self) -> None:
+        """Look from here on, for as long as the room is open."""
+        self._kit.bus.on_reconnect.append(self.look)
+        begin(self._kit, self._for_ever())
+
+    async def _for_ever(self) -> None:
+        while True:
+            await self.look()
+            await asyncio.sleep(LOOK)
+
+    async def look(self) -> None:
+        """Look at each stream, and note how far it is."""
+        async with self._turn:
+            try:
+                states = {stream: await self._state(stream) for stream in MEANING}
+            except Unreachable as error:
+                self._kit.log.warning("it was not seen whether streams have lost messages", reason=str(error))
+                return
+            now = datetime.now(UTC)
+            notes = {stream: compare(self._notes.get(stream), state, now) for stream, state in states.items()}
+            for stream, note in notes.items():
+                if note.lost and (stream not in self._notes or note.lost > self._notes[stream].lost):
+                    self._kit.log.error(sentence(stream, note))
+            if notes != self._notes:
+                self._notes = notes
+                self._write()
+
+    async def _state(self, stream: str) -> StreamState:
+        """What the broker has lost it knows from its start on: it is asked for that once."""
+        note, bus = self._notes.get(stream), self._kit.bus
+        is_known = note is not None and note.state.server == bus.client.server_id
+        return await stream_state(bus, stream, has_lost=not is_known)
+
+    def _read(self) -> dict[str, StreamNote]:
+        try:
+            found = msgspec.json.decode(self._path.read_bytes(), type=dict[str, StreamNote])
+        except (OSError, *SPOILT):
+            return {}
+        return {stream: note for stream, note in found.items() if stream in MEANING}
+
+    def _write(self) -> None:
+        try:
+            write_whole(self._path, msgspec.json.encode(self._notes), mode=0o600)
+        except OSError as error:
+            self._kit.log.warning("how far the streams are was not noted", reason=str(error))
