@@ -24,13 +24,14 @@ CONFIG = {
     "core.alternateRefsCommand": "",
     "core.attributesFile": "/dev/null",
     "log.showSignature": "false",
+    "i18n.logOutputEncoding": "UTF-8",
     "core.quotePath": "false",
     "fetch.unpackLimit": "1",
     "fetch.writeCommitGraph": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
 }
-"""What a repository's own settings could have run, and what would go on behind a command."""
+"""What a repository's own settings could have run or answered in, and what would go on behind a command."""
 LOCAL = "none"
 """No protocol at all: whatever a checkout's settings say, reading it reaches nothing else."""
 REMOTE = "https:http:ssh:git:file"
