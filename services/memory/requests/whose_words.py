@@ -8,7 +8,7 @@ import re
 
 from services.domain.texts.own import MarkedLine, marked_lines
 from services.domain.texts.paste_patterns import ASCRIBES, ATTRIBUTION, SPEAKER, THEIRS
-from services.memory.requests.lines_above import LinesAbove, ends_with_contact
+from services.memory.requests.lines_above import LinesAbove, ends_with_contact, is_between_titles
 
 _CODE = re.compile(
     r"\s{0,12}(?://|/\*|\*/|<!--|#+(?:\s|!|$)|--\s|;\s|[{}\[\]]|[\"'][\w.-]{1,40}[\"']\s?:"
@@ -22,6 +22,8 @@ _FORM = re.compile(
     re.IGNORECASE,
 )
 """A line of a specification."""
+_OF_A_COMMENT = re.compile(r"\s{0,12}[*/#;-]{0,3}\s{0,4}(?:@[a-z]{2,20}\s|:[a-z]{2,20}(?: \w{1,40})?:|\\[a-z]{3,20}\s)")
+"""The line of a comment that says what a parameter is."""
 _INDENT = re.compile(r"(?: {2,}|\t)(?![-*+•]\s|\d{1,3}[.)]\s)\S")
 _QUOTED = re.compile(
     r"\"[^\"\n]{0,400}\"|\u201c[^\u201d\n]{0,400}\u201d|\u201e[^\u201c\u201d\n]{0,400}[\u201c\u201d]"
@@ -36,8 +38,10 @@ def marked_message(text: str) -> tuple[MarkedLine, ...]:
     lines = marked_lines(text)
     above, is_signed = LinesAbove(), ends_with_contact(text)
     found: list[MarkedLine] = []
+    texts = ["", *(line.text for line in lines), ""]
     for at, (line, mark) in enumerate(lines):
-        is_copied = is_signed or above.are_copied or (not mark and _is_copied(line, lines[at - 1].text if at else ""))
+        before, behind = texts[at], texts[at + 2]
+        is_copied = is_signed or above.are_copied or (not mark and _is_copied(line, before, behind))
         found.append(MarkedLine(line, mark or ("pasted" if is_copied else "")))
         above.read(line, mark)
     return tuple(found)
@@ -63,8 +67,10 @@ def quotations(sentence: str) -> str:
     return "\n".join(found[0] for found in _QUOTED.finditer(sentence))
 
 
-def _is_copied(line: str, above: str) -> bool:
-    """Whether it has the form of a comment, of data or of a specification, or is set in below the line above."""
-    if _CODE.match(line) or _FORM.match(line):
+def _is_copied(line: str, above: str, below: str) -> bool:
+    """Whether it has the form of a comment, of data or of a specification, is between titles, or set in below a line."""
+    if _CODE.match(line) or _FORM.match(line) or is_between_titles(line, above, below):
+        return True
+    if _OF_A_COMMENT.match(below) or _OF_A_COMMENT.match(above):
         return True
     return _INDENT.match(line) is not None and bool(above.strip())
