@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -103,6 +103,11 @@ def spell_out() -> None:
 def write(text: str) -> None:
     """Print a text, and end its line."""
     sys.stdout.write(f"{printable(text)}\n")
+
+
+def write_lines(lines: Iterable[str]) -> None:
+    """Print lines, each on one: a name or a reason with an end of a line in it can pose as none of them."""
+    write("\n".join(line.replace("\n", "\\n") for line in lines))
 
 
 def prompt(text: str) -> None:
