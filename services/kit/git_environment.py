@@ -10,13 +10,16 @@ INHERITED = (
 QUIET = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": "/dev/null",
     "GIT_TERMINAL_PROMPT": "0",
     "GCM_INTERACTIVE": "never",
     "GIT_PAGER": "cat",
     "GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oConnectTimeout=5",
     "LC_ALL": "C",
 }
-"""No locks, no questions, no pager; what was left out of a clone is not fetched by the way."""
+"""No locks, no questions, no pager; what was left out of a clone is not fetched by the way, and neither replacements nor
+grafts change what was committed: they are a clone's own."""
 CONFIG = {
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "false",
