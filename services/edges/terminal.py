@@ -23,8 +23,8 @@ in rows, they show nothing, and can hold any text."""
 _FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\U00016fe4\U0001d159")
 """Letters, marks and symbols that show nothing."""
 _SELECTORS = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
-"""Each chooses the form of the character before it. Rows of them, and those behind letters that have one form only, show
-nothing, and can hold any text."""
+"""Each chooses the form of the character before it. Rows of them, and those behind letters that have one form only,
+show nothing, and can hold any text."""
 _OF_SEVERAL_FORMS = frozenset("0123456789#*")
 """The characters of ASCII behind which a selector means something: `#\ufe0f\u20e3` is a key."""
 _MARKS = frozenset({"Mn", "Me"})

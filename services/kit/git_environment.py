@@ -18,8 +18,8 @@ QUIET = {
     "GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oConnectTimeout=5",
     "LC_ALL": "C",
 }
-"""No locks, no questions, no pager; what was left out of a clone is not fetched by the way, and neither replacements nor
-grafts change what was committed: they are a clone's own."""
+"""No locks, no questions, no pager; what was left out of a clone is not fetched by the way, and neither replacements
+nor grafts change what was committed: they are a clone's own."""
 CONFIG = {
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "false",

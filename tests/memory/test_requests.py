@@ -18,7 +18,7 @@ TYPED: list[str] = MESSAGES["typed"]
 RECORDS = json.loads(Path(__file__).with_name("pasted_records.json").read_text())
 """Forms of tools and languages that no list names; and messages whose lines are short as those of records are."""
 FORMS = json.loads(Path(__file__).with_name("pasted_forms.json").read_text())
-"""Mails, reviews, logs, pages, talks, documents, comments, texts to be worked on, and what people type: four times 40 of
+"""Mails, reviews, logs, pages, talks, documents, comments, texts to be worked on, and what people type: 180 of
 each, written without a look at the rules."""
 ASKED: tuple[tuple[str, str, str], ...] = (
     ("en", "Remember: the port is 8080.", "the port is 8080."),

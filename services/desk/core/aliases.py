@@ -1,9 +1,9 @@
 """Decides on names of projects: what Annals can verify itself, it accepts; on everything else a person decides."""
 
 from __future__ import annotations
-from shlex import quote
 
 import re
+from shlex import quote
 
 import msgspec
 

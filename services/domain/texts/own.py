@@ -65,7 +65,12 @@ _TO_BE_READ = re.compile(
     r"|\bacceptance criteria\b"
     r"|\bdo(?:es)? (?:this|that|it) make sense\b|\bis (?:this|that|it) (?:true|right|correct|still|a good)\b"
     r"|\bthoughts\b"
-    r"|\b(?:think|make|say) of (?:this|these|that) \w+\W*$|\b(?:do|does|is|are) (?:this|these|that) \w+\b.{0,40}\?\s*$"
+    r"|\b(?:this|these|that) (?:\w+ )?(?:abstract|advice|article|bio|caption|claim|clause|draft|essay|headline"
+    r"|letter|paragraph"
+    r"|poem|policy|proposal|quote|saying|sentence|slogan|speech|statement|story|text|tweet|wording)s?\b"
+    r"|\bformulier\w+"
+    r"|\b(?:think|make|say) of (?:this|these|that) \w+\W*$|\b(?:do|does|is|are) (?:this|these"
+    r"|that) \w+\b.{0,40}\?\s*$"
     r"|\b(?:fasse|übersetze|lies|résume|résumer|traduis|traduire|relire|relis|reformule|resume|traduce|corrige"
     r"|corrige[rz]|revisa"
     r"|переведи|прочитай|beantworte|zusammenfass\w*|formuliere|korrigiere)\b"
@@ -73,19 +78,24 @@ _TO_BE_READ = re.compile(
     r"|\bwas bedeutet\b"
     r"|\b(?:que penses-tu|qu['\u2019]en penses-tu|ci-dessous|qué (?:opinas|significa)|responde a|a continuación"
     r"|más abajo)\b"
-    r"|\b(?:correct|check|fix|improve) my \w+|\bsounds?\b.{0,30}\b(?:nice|nicer|good|better|right|natural|polite|formal|rude)\b"
+    r"|\b(?:correct|check|fix|improve) my \w+|\bsounds?\b.{0,30}\b(?:nice|nicer|good|better|right|natural|polite"
+    r"|formal|rude)\b"
     r"|\btl;?\s?dr\b|\b(?:phrase|satz|frase) ?\?|\b(?:text|mail|e-mail|message|letter) below\b"
-    r"|\bübersetzung\b|\bисправь\b"
-    r"|次の[^。]{1,8}を|訳して|다음 \S{1,8}[을를]|\b(?:folgende\w?|suivante?s?|siguientes?|seguintes?|seguente|следующ\w+)\b"
+    r"|\bübersetzung\b|\bи\u0441п\u0440\u0430вь\b"
+    r"|次の[^。]{1,8}を|訳して|다음 \S{1,8}[을를]|\b(?:folgende\w?|suivante?s?"
+    r"|siguientes?|seguintes?|seguente|следующ\w+)\b"
     r"|总结|翻译|总結|翻譯|润色|校对|怎么看|回复|要約|翻訳|添削|校正|どう思|返信|対応して|번역|요약|답장",
     re.IGNORECASE,
 )
 """What asks for something to be done with the text that follows below an empty line."""
 _ITEM = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)])\s")
-_OWN = re.compile(r"\b(?:my|our|mein\w?|unser\w?|mes|nos|mis|nuestr[ao]s|мои|наши)\b|我的|我们的|私の|내 ", re.IGNORECASE)
+_OWN = re.compile(
+    r"\b(?:my|our|mein\w?|unser\w?|mes|nos|mis|nuestr[ao]s|мои|наши)\b|我的|我们的|私の|내 ", re.IGNORECASE
+)
 """What a list is led in by that a person has made: `my rules:`."""
 _ASKS_ABOUT_WHAT_FOLLOWS = re.compile(
-    r"\b(?:which|what|whose) (?:tone|style|language|mistakes?)\b.*[?\uff1f]\s*$|\b(?:the|das) following\b.*[?\uff1f]\s*$|\b(?:folgende\w?|suivante?s?|siguientes?|seguintes?|seguente|следующ\w+)\b"
+    r"\b(?:which|what|whose) (?:tone|style|language|mistakes?)\b.*[?\uff1f]\s*$|\b(?:the"
+    r"|das) following\b.*[?\uff1f]\s*$|\b(?:folgende\w?|suivante?s?|siguientes?|seguintes?|seguente|следующ\w+)\b"
     r".*[?\uff1f]\s*$",
     re.IGNORECASE,
 )
@@ -193,7 +203,8 @@ def _end(lines: list[str], at: int, last_with: Mapping[str, int]) -> int | None:
     plain = line.strip()
     for opens, closes in _COMMENTS.items():
         if plain.startswith(opens):
-            return _next(lines, at if closes in plain[len(opens) :] else at + 1, lambda one, closes=closes: closes in one)
+            begin = at if closes in plain[len(opens) :] else at + 1
+            return next((below for below in range(begin, len(lines)) if closes in lines[below]), len(lines) - 1)
     closing = _OPENING_MARKS.get(plain[:1], "")
     if not closing or closing in plain[1:] or last_with.get(closing, -1) <= at:
         return None
@@ -233,9 +244,10 @@ def _led_in(lines: Sequence[str]) -> Iterator[int]:
             continue
         is_lead = line.rstrip().endswith(_COLONS) and not _TASKS.search(line)
         begins_list = _ITEM.match("".join(lines[at + 1 : at + 2])) is not None
-        leads_in = is_lead and (not begins_list or (_LEADS_IN.search(line) and not _OWN.search(line)))
+        is_theirs = _LEADS_IN.search(line) is not None and not _OWN.search(line)
+        leads_in = is_lead and (is_theirs or not begins_list)
         is_title = is_last_of_paragraph and DOCUMENT.match(line)
-        leads_in = leads_in or _ASKS_ABOUT_WHAT_FOLLOWS.search(line)
+        leads_in |= _ASKS_ABOUT_WHAT_FOLLOWS.search(line) is not None
         if leads_in or is_title or THEIRS.search(line) or ATTRIBUTION.search(line):
             yield at + 1
         is_asked = is_asked or _TO_BE_READ.search(line) is not None
@@ -273,9 +285,12 @@ def _is_signed(written: Sequence[str]) -> bool:
         return False
     closing, name = written[-2].strip(), written[-1].strip()
     is_closing = closing.endswith((",", "\uff0c")) and len(closing.split()) <= MOST_WORDS_OF_CLOSING
-    return is_closing and len(name.split()) <= MOST_WORDS_OF_CLOSING and all(
-        one[:1].isupper() for one in name.split()
-    ) and name[-1:].isalpha()
+    return (
+        is_closing
+        and len(name.split()) <= MOST_WORDS_OF_CLOSING
+        and all(one[:1].isupper() for one in name.split())
+        and name[-1:].isalpha()
+    )
 
 
 def _without_long_paragraphs(lines: Sequence[MarkedLine]) -> Iterator[MarkedLine]:

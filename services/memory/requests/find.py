@@ -38,7 +38,7 @@ _SEPARATOR = re.compile(r"[ \t]*[:\uff1a,\uff0c]?[ \t\u3000]*")
 _UNQUOTED = re.compile(r"^(?:[ \t]{0,12}[>\u300b|+-])+[ \t]?")
 """The mark before a quoted line, and before one of a diff."""
 _ENDS = re.compile(r"[.!?。\uff01\uff1f\uff1b]\s+|[。\uff01\uff1f\uff1b]")
-_CLAUSE = re.compile(r"[;\uff1b]\s+|,\s+(?=(?:and|but|also|und|aber|et|mais|y|pero|e|ma|и|но)\s)", re.IGNORECASE)  # noqa: RUF001 - words of another script
+_CLAUSE = re.compile(r"[;\uff1b]\s+|,\s+(?=(?:and|but|also|und|aber|et|mais|y|pero|e|ma|и|но)\s)", re.IGNORECASE)
 """Where a clause begins within a sentence."""
 _POLITELY = re.compile(r"\b(?:can|could|would|will) you\b", re.IGNORECASE)
 _WHAT = re.compile(r"(?:what|which|when|where|who|why|how|if|whether|the)\b", re.IGNORECASE)

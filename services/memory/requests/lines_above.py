@@ -39,9 +39,9 @@ _RECORD = re.compile(
     r")",
     re.IGNORECASE,
 )
-"""Headings, rules, tables, markup, objects; prompts; places in files; marks, tickets, releases; who has sent it; lines of
-programs, which say their number."""
-_BETWEEN_PAGES = re.compile(r"\s[>»›/|·→]\s")
+"""Headings, rules, tables, markup, objects; prompts; places in files; marks, tickets, releases; who has sent it; lines
+of programs, which say their number."""
+_BETWEEN_PAGES = re.compile(r"\s[>»\u203a/|·→]\s")
 PAGES, WORDS_OF_A_PAGE = 3, 5
 """Names of pages in a line that says where one stands among others (`Home > Handbook > Deploys`), and words of each."""
 
@@ -92,7 +92,7 @@ def _is_title(line: str) -> bool:
         return False
     if _ITEM.match(words) and not _NUMBERED.match(words):
         return False
-    return not next((one for one in words if one.isalnum()), "a").islower()
+    return words[0] in "#@" or not next((one for one in words if one.isalnum()), "a").islower()
 
 
 def _is_heading(words: str) -> bool:

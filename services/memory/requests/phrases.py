@@ -20,7 +20,8 @@ class Phrase(msgspec.Struct, frozen=True):
 
 
 _LEAD = (
-    r"(?:(?:hey|hi|hello|ok(?:ay)?|k|also|and|but|btw|by the way|oh|so|well|right|al{1,2} ?right|hmm?|anyway|actually|for the record|one more(?: thing)?|another thing|important|ps"
+    r"(?:(?:hey|hi|hello|ok(?:ay)?|k|also|and|but|btw|by the way|oh|so|well|right|al{1,2} ?right|hmm?|anyway"
+    r"|actually|for the record|one more(?: thing)?|another thing|important|ps"
     r"|p\.s|fyi|just so you know|thanks|thank you|great|good|yes|no|nice|first(?:ly)?|second(?:ly)?"
     r"|third(?:ly)?|finally|lastly|gut|danke|ach|übrigens|außerdem|und|merci|et|vale"
     r"|bueno|gracias|y|好的|对了|另外)[ \t]{0,2}[,:!.;\uff0c\u2013-]{1,2}[ \t]{0,3}"
@@ -91,7 +92,8 @@ PHRASES: tuple[Phrase, ...] = (
     ),
     _asking(
         "de",
-        r"(?:bitte )?(?:(?:merk(?:e|t)? (?:dir|euch)|merken sie sich)(?: bitte)?(?:,? (?:das|dass))?|merken?(?=[ ]?:)|merken"
+        r"(?:bitte )?(?:(?:merk(?:e|t)? (?:dir|euch)|merken sie sich)(?: bitte)?(?:,? (?:das|dass))?"
+        r"|merken?(?=[ ]?:)|merken"
         r"|denk(?:e|t)? (?:\w{1,12} ){0,3}daran\b(?:,? dass\b)?|vergiss (?:bitte )?nicht(?=[ ]?:|,? dass)(?:,? dass)?"
         r"|notier(?:e)? dir(?: bitte)?(?:,? dass)?)\b|bitte merken\b",
     ),

@@ -5,6 +5,7 @@ being asked. Where it is not certain that a person typed a line, a person decide
 """
 
 import re
+from collections.abc import Iterable, Iterator
 
 from services.domain.texts.own import MarkedLine, marked_lines
 from services.domain.texts.paste_patterns import ASCRIBES, ATTRIBUTION, SPEAKER, THEIRS
@@ -39,12 +40,23 @@ def marked_message(text: str) -> tuple[MarkedLine, ...]:
     above, is_signed = LinesAbove(), ends_with_contact(text)
     found: list[MarkedLine] = []
     texts = ["", *(line.text for line in lines), ""]
+    before, behind = [*_newest(texts[:-2])], [*_newest(texts[:1:-1])][::-1]
     for at, (line, mark) in enumerate(lines):
-        before, behind = texts[at], texts[at + 2]
-        is_copied = is_signed or above.are_copied or (not mark and _is_copied(line, before, behind))
+        is_between = not mark and is_between_titles(line, before[at], behind[at])
+        is_copied = (
+            is_signed or above.are_copied or is_between or (not mark and _is_copied(line, texts[at], texts[at + 2]))
+        )
         found.append(MarkedLine(line, mark or ("pasted" if is_copied else "")))
         above.read(line, mark)
     return tuple(found)
+
+
+def _newest(lines: Iterable[str]) -> Iterator[str]:
+    """For each line that one, or the last one before it that is not empty."""
+    newest = ""
+    for line in lines:
+        newest = line if line.strip() else newest
+        yield newest
 
 
 def own_parts(text: str) -> tuple[str, ...]:
@@ -68,8 +80,8 @@ def quotations(sentence: str) -> str:
 
 
 def _is_copied(line: str, above: str, below: str) -> bool:
-    """Whether it has the form of a comment, of data or of a specification, is between titles, or set in below a line."""
-    if _CODE.match(line) or _FORM.match(line) or is_between_titles(line, above, below):
+    """Whether it has the form of a comment, of data or of a specification, or is set in below the line above."""
+    if _CODE.match(line) or _FORM.match(line):
         return True
     if _OF_A_COMMENT.match(below) or _OF_A_COMMENT.match(above):
         return True
