@@ -60,12 +60,17 @@ class LinesAbove:
     @property
     def are_copied(self) -> bool:
         """Whether they look like a record. What is labelled there is as good as one line without an end."""
-        return self._is_record or self._is_quoted or self._fragments + self._is_labelled >= FRAGMENTS
+        return self._is_quoted or self._is_certain
+
+    @property
+    def _is_certain(self) -> bool:
+        """Whether they do, whatever follows."""
+        return self._is_record or self._fragments + self._is_labelled >= FRAGMENTS
 
     def read(self, line: str, mark: str) -> None:
         """Take in the next line of the message. `mark`: what shows that it is somebody else's; see `MarkedLine`."""
         self._is_quoted = bool(line.strip()) and (self._is_quoted or _QUOTED.match(line) is not None)
-        if mark:
+        if mark or self._is_certain:
             return
         words = unicodedata.normalize("NFKC", line[:_READ]).rstrip()
         if not words:

@@ -42,10 +42,10 @@ def marked_message(text: str) -> tuple[MarkedLine, ...]:
     texts = ["", *(line.text for line in lines), ""]
     before, behind = [*_newest(texts[:-2])], [*_newest(texts[:1:-1])][::-1]
     for at, (line, mark) in enumerate(lines):
-        is_between = not mark and is_between_titles(line, before[at], behind[at])
-        is_copied = (
-            is_signed or above.are_copied or is_between or (not mark and _is_copied(line, texts[at], texts[at + 2]))
-        )
+        is_copied = is_signed or above.are_copied
+        if not (mark or is_copied):
+            is_between = is_between_titles(line, before[at], behind[at])
+            is_copied = is_between or _is_copied(line, texts[at], texts[at + 2])
         found.append(MarkedLine(line, mark or ("pasted" if is_copied else "")))
         above.read(line, mark)
     return tuple(found)
