@@ -31,7 +31,10 @@ PATIENCE = 3.0
 MOST_COMMITS = 2_000
 """The newest commits in which renamed files are looked for."""
 _LOG = ("log", f"--max-count={MOST_COMMITS}", "--diff-filter=RD", "--name-status", "-z", "--format=", "-l400")
-_CHANGED = ("diff", "HEAD", "--diff-filter=RD", "--name-status", "-z", "-M", "-l400", "--no-ext-diff", "--no-textconv")
+_STAGED = ("diff-index", "--cached", "--diff-filter=RD", "--name-status", "-z", "-M", "-l400", "HEAD")
+_ABSENT = ("ls-files", "--deleted", "-z")
+"""What is not committed yet, without a look into files: whoever compares those with the index runs the filters that a
+repository's own settings name, and whoever compares submodules asks git in each of them, without our settings."""
 _SINCE = (
     "log", "--max-count=200", "--name-only", "--no-renames", "--relative", "-z", "--format=%x01%h %s",
     "--no-ext-diff", "--no-textconv",
@@ -185,9 +188,10 @@ class Checkout:
         """What the log says, and before that what is not committed yet."""
         bounded = {"GIT_CEILING_DIRECTORIES": str(self._root.parent)}
         logged = _gone_paths(_asked(self._root, _LOG, "-M", **bounded))
-        changed = _gone_paths(_asked(self._root, _CHANGED, **bounded))
-        renames = {**logged.renames, **changed.renames}
-        deleted = (logged.deleted - changed.renames.keys()) | (changed.deleted - renames.keys())
+        staged = _gone_paths(_asked(self._root, _STAGED, **bounded))
+        absent = frozenset(_asked(self._root, _ABSENT, **bounded).decode(errors="replace").split("\0")) - {""}
+        renames = {**logged.renames, **staged.renames}
+        deleted = (logged.deleted - staged.renames.keys()) | ((staged.deleted | absent) - renames.keys())
         return GonePaths(renames, deleted)
 
 

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,11 +18,18 @@ import msgspec
 
 _LAYOUT = frozenset("\n\t")
 _JOINERS = frozenset("\u200c\u200d")
-"""Between letters of Persian or Hindi they belong to the spelling, and no terminal does anything by them."""
-_FILLERS = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Letters and symbols that show nothing."""
+"""Behind letters of Persian or Hindi they belong to the spelling, and no terminal does anything by them. Elsewhere, and
+in rows, they show nothing, and can hold any text."""
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\U00016fe4\U0001d159")
+"""Letters, marks and symbols that show nothing."""
 _SELECTORS = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
-"""Each chooses the form of the character before it. Rows of them show nothing, and can hold any text."""
+"""Each chooses the form of the character before it. Rows of them, and those behind letters that have one form only,
+show nothing, and can hold any text."""
+_OF_SEVERAL_FORMS = frozenset("0123456789#*")
+"""The characters of ASCII behind which a selector means something: `#\ufe0f\u20e3` is a key."""
+_MARKS = frozenset({"Mn", "Me"})
+MOST_MARKS = 8
+"""Marks above and below one letter: no script needs more, and a tower of them covers the lines around it."""
 
 
 def printable(text: str) -> str:
@@ -34,11 +41,21 @@ def printable(text: str) -> str:
 
 def _characters(text: str) -> Iterator[tuple[str, bool]]:
     """Each character, and whether nobody would see it."""
-    before = "\n"
+    before, marks = "\n", 0
     for one in text:
-        chooses_nothing = one in _SELECTORS and (before in _SELECTORS or before.isspace())
-        yield one, chooses_nothing or not _is_visible(one)
-        before = one
+        marks = marks + 1 if unicodedata.category(one) in _MARKS else 0
+        is_hidden = marks > MOST_MARKS or _means_nothing(one, before) or not _is_visible(one)
+        yield one, is_hidden
+        before = "\\" if is_hidden else one
+
+
+def _means_nothing(character: str, before: str) -> bool:
+    """Whether it only changes how another one looks, and nothing behind this one."""
+    if character in _JOINERS:
+        return before.isascii() or before.isspace() or before in _JOINERS
+    if character in _SELECTORS:
+        return before in _SELECTORS or before.isspace() or (before.isascii() and before not in _OF_SEVERAL_FORMS)
+    return False
 
 
 def _is_visible(character: str) -> bool:
@@ -86,6 +103,11 @@ def spell_out() -> None:
 def write(text: str) -> None:
     """Print a text, and end its line."""
     sys.stdout.write(f"{printable(text)}\n")
+
+
+def write_lines(lines: Iterable[str]) -> None:
+    """Print lines, each on one: a name or a reason with an end of a line in it can pose as none of them."""
+    write("\n".join(line.replace("\n", "\\n") for line in lines))
 
 
 def prompt(text: str) -> None:

@@ -10,13 +10,16 @@ INHERITED = (
 QUIET = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": "/dev/null",
     "GIT_TERMINAL_PROMPT": "0",
     "GCM_INTERACTIVE": "never",
     "GIT_PAGER": "cat",
     "GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oConnectTimeout=5",
     "LC_ALL": "C",
 }
-"""No locks, no questions, no pager; what was left out of a clone is not fetched by the way."""
+"""No locks, no questions, no pager; what was left out of a clone is not fetched by the way, and neither replacements
+nor grafts change what was committed: they are a clone's own."""
 CONFIG = {
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "false",
@@ -24,13 +27,14 @@ CONFIG = {
     "core.alternateRefsCommand": "",
     "core.attributesFile": "/dev/null",
     "log.showSignature": "false",
+    "i18n.logOutputEncoding": "UTF-8",
     "core.quotePath": "false",
     "fetch.unpackLimit": "1",
     "fetch.writeCommitGraph": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
 }
-"""What a repository's own settings could have run, and what would go on behind a command."""
+"""What a repository's own settings could have run or answered in, and what would go on behind a command."""
 LOCAL = "none"
 """No protocol at all: whatever a checkout's settings say, reading it reaches nothing else."""
 REMOTE = "https:http:ssh:git:file"

@@ -19,8 +19,6 @@ ROOT, SHALLOW, DIRECTORY = "git-", "shallow-", "dir-"
 """What names begin with: of a repository, of a clone whose first commit is elsewhere, of a directory without either."""
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_AS_COMMITTED = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": "/dev/null"}
-"""Neither replacements nor grafts: they are a clone's own."""
 _NO_REPOSITORY = "not a git repository (or any"
 """How git says so where it has looked in vain in a directory and above it; else one that it was led to is not there."""
 _FIRST = ("--first-parent", "--max-parents=0")
@@ -192,7 +190,7 @@ async def _start_of(directory: Path, *words: str) -> str:
 
 async def _git(directory: Path, *words: str) -> str:
     try:
-        found = await git(directory, {**environment(os.environ), **_AS_COMMITTED}, *words)
+        found = await git(directory, environment(os.environ), *words)
     except ValueError as error:  # no directory can be called so
         raise GitFailed(str(error)) from error
     return found.decode(errors="surrogateescape")

@@ -5,6 +5,7 @@ behind the message, and what is found after that is never added.
 """
 
 import asyncio
+import time
 from collections import defaultdict
 from collections.abc import Coroutine
 from datetime import UTC, datetime
@@ -155,6 +156,7 @@ class Hinting:
             return skipped(event.message, "too_short", threshold)
         words, asker = query_of(event.text), address.session
         question = SearchAsk(address.project, words, session=asker, sources=HINTED, limit=LIMIT, deadline_ms=PROMPTLY)
+        began = time.monotonic()
         try:
             async with asyncio.timeout(TIMEOUT):
                 reply = await self._kit.bus.request(ask(SearchAsk.NAME, address.project), encode(question), TIMEOUT)
@@ -163,6 +165,8 @@ class Hinting:
             return skipped(event.message, "timeout", threshold)
         except (Unreachable, TooLarge, msgspec.DecodeError, msgspec.ValidationError):
             return skipped(event.message, "error", threshold)
+        if found.error and time.monotonic() - began >= PROMPTLY / 1000:  # others' searches came first
+            return skipped(event.message, "timeout", threshold)
         return decided(event.message, found, threshold, datetime.now(UTC))
 
     async def _record(self, address: Address, hint: HintDecided, envelope: Envelope) -> None:

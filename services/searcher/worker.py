@@ -47,7 +47,8 @@ ATTEMPTS, PAUSE = 20, 1.0
 SEARCHES = Turns(at_once=2, waiting=16)
 """Searches that are made at once: their share of a machine that makes plans, too."""
 TURN_WITHIN = 2.0
-"""Seconds within which a search gets its turn: behind them it says that it did not."""
+"""Seconds within which a search gets its turn, or less where its asker listens for less: behind them it says that it
+did not, and costs nothing."""
 
 
 WRITTEN: tuple[type[Event], ...] = (
@@ -132,9 +133,10 @@ class Searcher:
         }
 
     async def _answer(self, ask: SearchAsk, characters: int = CHARACTERS) -> Hits:
+        patience = min(TURN_WITHIN, ask.deadline_ms / 1000 or TURN_WITHIN)
         try:
-            async with self.searches.turn(f"ask.{ask.NAME}", until=time.monotonic() + TURN_WITHIN):
+            async with self.searches.turn(f"ask.{ask.NAME}", until=time.monotonic() + patience):
                 await self._store.compare(self._kit.reader)
                 return await self._searching.answer(asker(ask, characters), ask)
         except Expired:
-            return Hits(error=f"Not searched: others' searches took all of {TURN_WITHIN:g} s; ask again in a moment.")
+            return Hits(error=f"Not searched: others' searches took all of {patience:g} s; ask again in a moment.")

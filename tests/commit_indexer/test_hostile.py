@@ -141,6 +141,18 @@ async def test_a_huge_commit_is_told_by_its_beginning(tmp_path: Path, monkeypatc
     ]
 
 
+async def test_what_was_committed_is_read_and_not_what_a_clone_has_put_in_its_place(tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path / "quay")
+    checkout.add(*line(3), Made(4, "Put in its place", {"x": "1"}, branch="other"))
+    checkout.git("replace", checkout.sha(2), checkout.sha(4))
+    checkout.git("replace", "--graft", checkout.sha(3))
+    repository = Repository(checkout.folder)
+    shas = [sha for _, sha in await repository.listed(checkout.sha(3), (), 10)]
+    assert [checkout.sha(mark) for mark in (3, 2, 1)] == shas
+    found = [one async for batch in repository.read(shas, ()) for one in batch]
+    assert ["Change number 3", "Change number 2", "Change number 1"] == [one.subject for one in found]
+
+
 async def test_of_trees_that_were_never_fetched_the_rest_is_told(tmp_path: Path) -> None:
     origin = Checkout(tmp_path / "origin")
     origin.add(*line(20))

@@ -162,4 +162,37 @@ def test_git_has_three_seconds_and_is_asked_once(root: Path, monkeypatch: pytest
     monkeypatch.setattr(door, "git", counted)
     tree = Checkout(root)
     assert ["", ""] == [tree.moved("x/y.py"), tree.moved("x/z.py")]
-    assert [3.0, 3.0] == asked
+    assert [3.0, 3.0, 3.0] == asked
+
+
+def test_nothing_that_the_settings_of_a_repository_name_is_run_or_changes_what_is_read(
+    root: Path, tmp_path: Path
+) -> None:
+    """Filters as well, which git runs on files that it compares, and those of submodules, where it runs itself."""
+    checkout, inner = repositories.Checkout(root), repositories.Checkout(tmp_path / "inner")
+    inner.add(Made(1, "Inner", {"s.txt": "s"}))
+    checkout.git(
+        "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", f"file://{inner.folder}", "part"
+    )  # fmt: skip
+    commit(checkout)
+    checkout.git("mv", "src/d.py", "src/f.py")
+    trap = tmp_path / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\ncat\n")
+    trap.chmod(0o755)
+    for place in (root, root / "part"):
+        of_it = repositories.Checkout(place)
+        for name in ("filter.trap.clean", "filter.trap.smudge", "core.fsmonitor", "diff.external", "diff.trap.textconv",
+                     "diff.trap.command", "gpg.program", "core.pager", "alias.ls-files"):  # fmt: skip
+            of_it.git("config", name, str(trap))
+        of_it.git("config", "log.showSignature", "true")
+        of_it.git("config", "i18n.logOutputEncoding", "UTF-16")
+        attributes = Path(place, of_it.git("rev-parse", "--git-path", "info/attributes"))
+        attributes.parent.mkdir(exist_ok=True)
+        attributes.write_text("* filter=trap diff=trap\n")
+    for name in ("src/a.py", "part/s.txt"):
+        (root / name).write_text(f"{LONG}changed\n")
+    (root / "src" / "b.py").unlink()
+    tree = Checkout(root)
+    assert ("src/f.py", "") == (tree.moved("src/d.py"), tree.moved("src/b.py"))
+    assert ["x"] == [one.subject for one in tree.commits_since("src/b.py")]
+    assert not (tmp_path / "sprung").exists()

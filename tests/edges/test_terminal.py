@@ -3,6 +3,7 @@
 import ast
 import io
 import json
+import re
 import sys
 from contextlib import redirect_stdout
 from io import StringIO
@@ -46,6 +47,12 @@ HOSTILE = [
     "hidden\ufe01\ufe02 in\U000e0131\U000e0135 selectors",
     "\ufe0f\U000e0100",
     "\ud800",
+    "Z" + "\u0301\u0489" * 200,
+    "co\u034fm\u180b\u180fb\U00016fe4ined",
+    "h\u200di\u200cd\u200dd\u200ce\u200dn",
+    "ж\u200d\u200c\u200d\u200c",
+    "h\ufe01i\ufe02d\U000e0120en",
+    "\u200d\u200c",
     "\U000e0041\U000e0042",
     "[red]markup[/red] [link=https://elsewhere.example]x[/link] :smile:",
 ]
@@ -57,16 +64,26 @@ READABLE = [
     "prix\u00a0: 3\u202f€",
     "🙂 👩\u200d💻 ❤\ufe0f",
     "葛\U000e0100城",
+    "#\ufe0f\u20e3 0\ufe00",
+    "e\u0302\u0323\u0309 \u05e9\u05bc\u05c1\u05b8\u0591 \u0f62\u0f92\u0fb1\u0f72\u0f0b",
+    "❤\ufe0f\u200d🔥",
     "a\\b [x] {y} $z",
 ]
 
 
-INVISIBLE = "\u3164\u115f\u1160\uffa0\u17b4\u17b5\u2800"
+INVISIBLE = "\u034f\u180b\u180c\u180d\u180f\u3164\u115f\u1160\uffa0\u17b4\u17b5\u2800\U00016fe4\U0001d159"
 SELECTORS = {*map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))}
 
 
 def is_harmless(text: str) -> bool:
     if set(text) & set(INVISIBLE) or any({one, other} <= SELECTORS for one, other in pairwise(f"\ufe0f{text}")):
+        return False
+    if any(one in "\u200c\u200d" and before < "\x80" for before, one in pairwise(f" {text}")):
+        return False
+    if any(one in SELECTORS and before < "\x80" and not before.isdigit() and before not in "#*"
+           for before, one in pairwise(f" {text}")):  # fmt: skip
+        return False
+    if re.search(r"[\u200c\u200d]{2}|[\u0300-\u036f\u0483-\u0489]{9}", text):
         return False
     return all(one.isprintable() or one in "\n\t\u200c\u200d" or one.isspace() for one in text) and not (
         set(text) & set("\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029")

@@ -17,6 +17,9 @@ PASTED: list[str] = MESSAGES["pasted"]
 TYPED: list[str] = MESSAGES["typed"]
 RECORDS = json.loads(Path(__file__).with_name("pasted_records.json").read_text())
 """Forms of tools and languages that no list names; and messages whose lines are short as those of records are."""
+FORMS = json.loads(Path(__file__).with_name("pasted_forms.json").read_text())
+"""Mails, reviews, logs, pages, talks, documents, comments, texts to be worked on, and what people type: 180 of
+each, written without a look at the rules."""
 ASKED: tuple[tuple[str, str, str], ...] = (
     ("en", "Remember: the port is 8080.", "the port is 8080."),
     ("en", "please remember that the port is 8080", "the port is 8080"),
@@ -174,6 +177,16 @@ def test_what_a_person_types_is_remembered_at_once_over_lines_lists_and_long_mes
     """Two of them ask in the middle of a sentence, where nothing is taken for a request."""
     assert 2 >= len([text for text in TYPED if not active(text)])
     assert [] == [text for text in TYPED if any(getattr(one, "mark", "") for one in requests(text))]
+
+
+@pytest.mark.parametrize("text", FORMS["pasted"])
+def test_nothing_that_was_pasted_in_any_form_is_remembered_at_once(text: str) -> None:
+    assert [] == active(text)
+
+
+def test_of_forty_requests_that_a_person_types_at_most_two_are_missed_or_await_approval() -> None:
+    typed = FORMS["typed"]
+    assert len(typed) / 20 >= len([text for text in typed if not active(text)])
 
 
 @pytest.mark.parametrize("text", NOTHING)

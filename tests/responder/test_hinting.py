@@ -1,6 +1,7 @@
 """Hints on a real broker: what is known is looked for once, when a person's message comes, and never later."""
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from services.embedder.worker import Embedder
 from services.kit.bus import Appender, Bus, LogReader
 from services.responder.hinting import NewestItems
 from services.responder.worker import Responder
-from services.searcher.worker import Searcher
+from services.searcher.worker import SEARCHES, Searcher
 from services.settings import Settings
 from tests.helpers.broker_world import HARBOUR, PERSON, facts, opened
 from tests.helpers.search_index import MadeIndex
@@ -106,6 +107,21 @@ async def test_without_a_searcher_it_is_told_that_nothing_could_be_looked_for(bu
 
         await until(is_decided)
     assert ["error"] == [one.reason for one in await hints(bus)]
+
+
+async def test_a_search_that_others_keep_from_its_turn_is_late_and_looks_for_nothing(bus: Bus, tmp_path: Path) -> None:
+    settings, searcher = Settings(data=tmp_path), Searcher()
+    async with opened(searcher, bus, settings), opened(Responder(), bus, settings), AsyncExitStack() as stack:
+        for _ in range(SEARCHES.at_once):
+            await stack.enter_async_context(searcher.searches.turn("ask.search"))
+        await say(bus, "m1", "How do I reach the tide gauge through the jump host?")
+
+        async def is_decided() -> bool:
+            return bool(await hints(bus))
+
+        await until(is_decided)
+        assert ["timeout"] == [one.reason for one in await hints(bus)]
+        assert {"expired": 1} == searcher.searches.dropped
 
 
 async def test_a_message_that_goes_out_with_what_is_known_gets_no_hint(bus: Bus, tmp_path: Path) -> None:

@@ -4,19 +4,22 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from schemas.asks import EmbedAsk
+from schemas.asks import EmbedAsk, Hits, SearchAsk
+from schemas.codec import encode
 from schemas.events import AliasAdded, Event, SessionOpened, StepOpened
 from schemas.subjects import Address, ask
 from services.domain.aliases import GLOBAL
 from services.kit.bus import Appender, Bus
+from services.searcher import worker
 from services.searcher.worker import SEARCHES, Searcher
 from services.settings import Embed, Settings
 from tests.helpers.broker_world import HARBOUR, opened, wrapped
 from tests.helpers.search_index import MadeIndex
 from tests.helpers.search_rows import message_row
-from tests.helpers.waiting import until
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
 
@@ -48,6 +51,18 @@ async def test_the_project_of_a_session_is_made_ready_without_a_turn(bus: Bus, b
     await tell(bus, event)
     await until(lambda: busy.health()["rows"] == 1)
     assert {"waiting": 0, "in_hand": SEARCHES.at_once, "dropped": {}} == busy.health()["searches"]
+
+
+@pytest.mark.parametrize(("milliseconds", "seconds"), [(20, "0.02"), (60_000, "0.05"), (0, "0.05")])
+async def test_a_search_waits_for_its_turn_no_longer_than_its_asker_listens(
+    bus: Bus, busy: Searcher, monkeypatch: pytest.MonkeyPatch, milliseconds: int, seconds: str
+) -> None:
+    monkeypatch.setattr(worker, "TURN_WITHIN", 0.05)
+    question = SearchAsk(HARBOUR.project, "tide table", deadline_ms=milliseconds)
+    reply = await bus.request(ask(SearchAsk.NAME, HARBOUR.project), encode(question), PATIENCE)
+    error = msgspec.json.decode(reply, type=Hits).error
+    assert f"Not searched: others' searches took all of {seconds} s; ask again in a moment." == error
+    assert {"waiting": 0, "in_hand": SEARCHES.at_once, "dropped": {"expired": 1}} == busy.health()["searches"]
 
 
 async def test_all_names_of_a_project_are_made_ready(bus: Bus, busy: Searcher) -> None:

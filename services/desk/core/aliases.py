@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from shlex import quote
 
 import msgspec
 
@@ -112,7 +113,7 @@ def _merged(aliases: Aliases, project: str, head: str, former: str, *, exists: b
         return _refused(f"nothing was ever reported under {echo(former)}; `annals project list` shows what there is")
     text = (
         f"{head} is {project} from now on: its memory moves there, and its sessions are found there. "
-        f"`annals project undo {head}` takes that back."
+        f"`annals project undo {quote(head)}` takes that back."
     )
     return Decision(ok=True, text=text, events=(AliasAdded(alias=head, leads_to=project, how="confirmed"),))
 

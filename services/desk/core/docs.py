@@ -1,6 +1,7 @@
 """Changes of documents that the dreamer proposes and people decide on. The desk writes no document."""
 
 from collections.abc import Iterator
+from shlex import quote
 
 import msgspec
 
@@ -111,7 +112,7 @@ def _undecided(known: DocProposal | None, path: str, name: str) -> Iterator[str]
     elif known.status != "pending":
         yield f"the change of {path} is {known.status}: {LIST}"
     elif known.name != name:
-        yield f"another change of {path} was proposed meanwhile: see it with `annals docs show {path}`"
+        yield f"another change of {path} was proposed meanwhile: see it with `annals docs show {quote(path)}`"
 
 
 def _refused(problems: list[str]) -> Decision:

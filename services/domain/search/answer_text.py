@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from shlex import quote
 
 import msgspec
 
@@ -118,8 +119,10 @@ def opening(hit: Hit, asker: str) -> str:
 def call(session: str, asker: str, **place: int | str) -> str:
     """The call that opens a place of a session: a tool's for the session that asks, a command for a person."""
     if not asker:
-        given = f"--message {place['message']}" if "message" in place else f"{place['start']}-{place['end']}"
-        return escaped(f"annals show {session} {given}")
+        given = (
+            f"--message {quote(str(place['message']))}" if "message" in place else f"{place['start']}-{place['end']}"
+        )
+        return escaped(f"annals show {quote(session)} {given}")
     named = {} if session == asker else {"session": session}
     return f"ctx_expand {escaped(msgspec.json.encode({**named, **place}).decode())}"
 

@@ -37,6 +37,8 @@ _QUOTED_LINE = re.compile(r"\s{0,12}[>》|]")
 _ELEMENT = re.compile(r"\s{0,12}<(?P<name>[a-zA-Z][\w.-]{0,40})(?:\s[^<>]{0,300})?>\s*$")
 _ELEMENT_BEHIND = re.compile(r"[^<`]{1,200}[\s:\uff1a]<(?P<name>[a-zA-Z][\w.-]{0,40})(?:\s[^<>]{0,300})?>\s*$")
 """One that begins behind words: it counts where it is closed."""
+_COMMENTS = {"/*": "*/", "<!--": "-->", "(*": "*)", "{-": "-}", '"""': '"""', "'''": "'''"}
+"""What opens a comment of several lines at the beginning of one, and what closes it."""
 _OPENING_MARKS = {'"': '"', "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb", "\u300c": "\u300d", "'": "'"}
 _SPOKEN_OF = (
     r"(?:page|article|readme|docs?|documentation|logs?|outputs?|errors?|stack ?traces?|responses?|messages?|e-?mails?"
@@ -63,6 +65,12 @@ _TO_BE_READ = re.compile(
     r"|\bacceptance criteria\b"
     r"|\bdo(?:es)? (?:this|that|it) make sense\b|\bis (?:this|that|it) (?:true|right|correct|still|a good)\b"
     r"|\bthoughts\b"
+    r"|\b(?:this|these|that) (?:\w+ )?(?:abstract|advice|article|bio|caption|claim|clause|draft|essay|headline"
+    r"|letter|paragraph"
+    r"|poem|policy|proposal|quote|saying|sentence|slogan|speech|statement|story|text|tweet|wording)s?\b"
+    r"|\bformulier\w+"
+    r"|\b(?:think|make|say) of (?:this|these|that) \w+\W*$|\b(?:do|does|is|are) (?:this|these"
+    r"|that) \w+\b.{0,40}\?\s*$"
     r"|\b(?:fasse|übersetze|lies|résume|résumer|traduis|traduire|relire|relis|reformule|resume|traduce|corrige"
     r"|corrige[rz]|revisa"
     r"|переведи|прочитай|beantworte|zusammenfass\w*|formuliere|korrigiere)\b"
@@ -70,10 +78,28 @@ _TO_BE_READ = re.compile(
     r"|\bwas bedeutet\b"
     r"|\b(?:que penses-tu|qu['\u2019]en penses-tu|ci-dessous|qué (?:opinas|significa)|responde a|a continuación"
     r"|más abajo)\b"
+    r"|\b(?:correct|check|fix|improve) my \w+|\bsounds?\b.{0,30}\b(?:nice|nicer|good|better|right|natural|polite"
+    r"|formal|rude)\b"
+    r"|\btl;?\s?dr\b|\b(?:phrase|satz|frase) ?\?|\b(?:text|mail|e-mail|message|letter) below\b"
+    r"|\bübersetzung\b|\bи\u0441п\u0440\u0430вь\b"
+    r"|次の[^。]{1,8}を|訳して|다음 \S{1,8}[을를]|\b(?:folgende\w?|suivante?s?"
+    r"|siguientes?|seguintes?|seguente|следующ\w+)\b"
     r"|总结|翻译|总結|翻譯|润色|校对|怎么看|回复|要約|翻訳|添削|校正|どう思|返信|対応して|번역|요약|답장",
     re.IGNORECASE,
 )
 """What asks for something to be done with the text that follows below an empty line."""
+_ITEM = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)])\s")
+_OWN = re.compile(
+    r"\b(?:my|our|mein\w?|unser\w?|mes|nos|mis|nuestr[ao]s|мои|наши)\b|我的|我们的|私の|내 ", re.IGNORECASE
+)
+"""What a list is led in by that a person has made: `my rules:`."""
+_ASKS_ABOUT_WHAT_FOLLOWS = re.compile(
+    r"\b(?:which|what|whose) (?:tone|style|language|mistakes?)\b.*[?\uff1f]\s*$|\b(?:the"
+    r"|das) following\b.*[?\uff1f]\s*$|\b(?:folgende\w?|suivante?s?|siguientes?|seguintes?|seguente|следующ\w+)\b"
+    r".*[?\uff1f]\s*$",
+    re.IGNORECASE,
+)
+"""A question about the text below it."""
 _ABOUT_WHAT_IS_ABOVE = re.compile(
     r"(?:(?:please|can you|could you|pls|now|and|ok)[ ,]+){0,3}(?:summari[sz]e|translate|reword|rephrase"
     r"|shorten|proof-?read|reply"
@@ -96,6 +122,8 @@ _ASKS_TO_REMEMBER = re.compile(r"\bremember\b|\bmemory\b|记|記|覚え|기억|m
 _COLONS = (":", "\uff1a")
 CLOSING_LINES = 4
 """Lines at the end of a letter that may be its closing, the last one aside."""
+SHORTEST_LETTER, MOST_WORDS_OF_CLOSING = 2, 3
+"""Lines of a letter with its closing and its name at least, and words of each of these at most."""
 LEAD = 160
 """Characters of a line up to which it may lead something in."""
 
@@ -133,7 +161,7 @@ def unquoted_lines(text: str) -> Iterator[str]:
 
 
 def _quoted(text: str) -> list[MarkedLine]:
-    lines = cleaned(text[:LONGEST]).splitlines()
+    lines = _lines(text[:LONGEST])
     last_with = {mark: at for at, line in enumerate(lines) for mark in _OPENING_MARKS.values() if mark in line}
     found: list[MarkedLine] = []
     is_blank = True
@@ -147,6 +175,14 @@ def _quoted(text: str) -> list[MarkedLine]:
         mark = "" if is_own else "quoted"
         found += (MarkedLine(one, mark) for one in lines[at : (at if end is None else end) + 1])
     return found
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text without what harnesses add; the first of several that are set in is so, too."""
+    lines = cleaned(text).splitlines()
+    first = text.lstrip("\r\n")
+    is_block = _INDENTED.match(first) and any(_INDENTED.match(line) for line in lines[1:2])
+    return [f"    {lines[0]}", *lines[1:]] if is_block and lines and first.lstrip().startswith(lines[0]) else lines
 
 
 def _end(lines: list[str], at: int, last_with: Mapping[str, int]) -> int | None:
@@ -165,6 +201,10 @@ def _end(lines: list[str], at: int, last_with: Mapping[str, int]) -> int | None:
         closing = f"</{element['name']}>"
         return next((below for below in range(at + 1, len(lines)) if closing in lines[below]), None)
     plain = line.strip()
+    for opens, closes in _COMMENTS.items():
+        if plain.startswith(opens):
+            begin = at if closes in plain[len(opens) :] else at + 1
+            return next((below for below in range(begin, len(lines)) if closes in lines[below]), len(lines) - 1)
     closing = _OPENING_MARKS.get(plain[:1], "")
     if not closing or closing in plain[1:] or last_with.get(closing, -1) <= at:
         return None
@@ -203,8 +243,11 @@ def _led_in(lines: Sequence[str]) -> Iterator[int]:
         if len(line) > LEAD or _ASKS_TO_REMEMBER.search(line):
             continue
         is_lead = line.rstrip().endswith(_COLONS) and not _TASKS.search(line)
-        leads_in = is_lead and (is_last_of_paragraph or _LEADS_IN.search(line))
+        begins_list = _ITEM.match("".join(lines[at + 1 : at + 2])) is not None
+        is_theirs = _LEADS_IN.search(line) is not None and not _OWN.search(line)
+        leads_in = is_lead and (is_theirs or not begins_list)
         is_title = is_last_of_paragraph and DOCUMENT.match(line)
+        leads_in |= _ASKS_ABOUT_WHAT_FOLLOWS.search(line) is not None
         if leads_in or is_title or THEIRS.search(line) or ATTRIBUTION.search(line):
             yield at + 1
         is_asked = is_asked or _TO_BE_READ.search(line) is not None
@@ -233,7 +276,21 @@ def _is_letter(lines: Sequence[str]) -> bool:
     written = [line for line in lines if line.strip()]
     if any(GREETS_AND_SIGNS.match(line) for line in written) or any(SIGNED.match(line) for line in written[-1:]):
         return True
-    return any(CLOSING.match(line) for line in written[-1 - CLOSING_LINES : -1])
+    return any(CLOSING.match(line) for line in written[1:][-1 - CLOSING_LINES : -1]) or _is_signed(written)
+
+
+def _is_signed(written: Sequence[str]) -> bool:
+    """Whether it ends with a few words, a comma and a name below them, as letters of all languages do."""
+    if len(written) <= SHORTEST_LETTER:
+        return False
+    closing, name = written[-2].strip(), written[-1].strip()
+    is_closing = closing.endswith((",", "\uff0c")) and len(closing.split()) <= MOST_WORDS_OF_CLOSING
+    return (
+        is_closing
+        and len(name.split()) <= MOST_WORDS_OF_CLOSING
+        and all(one[:1].isupper() for one in name.split())
+        and name[-1:].isalpha()
+    )
 
 
 def _without_long_paragraphs(lines: Sequence[MarkedLine]) -> Iterator[MarkedLine]:

@@ -139,7 +139,7 @@ CLOSING = re.compile(
     r"|(?:bien )?cordialement|bien à vous|bonne journée|amicalement|(?:un )?saludos?|atentamente|un abrazo"
     r"|atenciosamente|abraços|cordiali saluti|saluti|\u0441 уважением|всего доброго|\u0441 наилучшими пожеланиями"
     r"|此致|敬礼|祝好|敬具|よろしくお願い(?:いた)?します|감사합니다|sent from my .*|von meinem .* gesendet)"
-    r")[ \t]*[,.!\uff0c]?[ \t]*$",
+    r")[ \t]*[,.!\uff0c\uff01\u3001\u3002]?[ \t]*$",
     re.IGNORECASE,
 )
 """How letters end, above a name."""

@@ -8,7 +8,8 @@ import re
 CONFIDENTIAL = re.compile(
     r"\.env(?![a-z0-9_-]|\.(?:example|sample|template|dist))|\benv(?:ironment)? (?:file|variables?)"
     r"|\bsecrets?\b(?! santa\b)"
-    r"|\bcredentials?\b|\bpasswords?\b(?! (?:field|reset|form|input|page|polic\w+|strength|length|hash\w*)\b)"
+    r"|\bcredentials?\b|\b(?:admin|root|shared|production|prod) log-?ins?\b|\bpasswords?\b(?! (?:field|reset|form"
+    r"|input|page|polic\w+|strength|length|hash\w*)\b)"
     r"|\bpasswd\b|\bconnection strings?\b|\b(?:session|auth|login) cookies?\b|\bpins?\b(?= codes?\b)"
     r"|\b(?:api|access|auth|session|bearer|deploy|github|personal|secret)[ -](?:access )?(?:keys?|tokens?)\b"
     r"|\btokens?\b(?! (?:counts?|budgets?|limits?|usage|streams?|buckets?|types?|kinds?|lists?|costs?)\b)"
@@ -19,11 +20,12 @@ CONFIDENTIAL = re.compile(
     r"|jetons?|clés? (?:privées?|api|d['\u2019]api))\b"
     r"|\b(?:contraseñas?|credenciales|claves?|senhas?|segredos?|chaves? privadas?|credenziali|segreti)\b"
     r"|\bпарол\w+|\bсекрет\w*|\bтокен\w*|\bключ\w*"
+    r"|\b(?:the|whole|entire|full) environment\b(?= (?:in|to|into)\b)"
     r"|密码|密碼|密钥|密鑰|令牌|凭据|凭证|パスワード|秘密鍵|認証情報|トークン|비밀번호|토큰"
 )
 HANDS_OVER = re.compile(
     r"\b(?:add|put|paste|print|echo|log|commit|include|copy|send|post|upload|share|expose|dump|show|attach"
-    r"|append|push|base64|encode"
+    r"|append|push|pipe|redirect|base64|encode"
     r"|export|publish|e-?mail|mail|forward|leak|write|embed|hard-?code|reveal|cat|tell|give|hand)(?:s|ed|ting|ing)?\b"
     r"|\b(?:schreib\w*|füge?|kopier\w*|sende?\w*|schick\w*|zeig\w*|gib|veröffentlich\w*|lade|poste?|protokollier\w*"
     r"|lege?|hinterleg\w*|speicher\w*)\b"
@@ -49,15 +51,17 @@ IN_PUBLIC = re.compile(
 )
 """... where everybody can read it."""
 HANDED_OVER = re.compile(
-    r"添加|复制|发送|上传|打印|提交|写入|写进|公开|(?:を|に)?(?:送信|貼り|表示|出力|書(?:く|い|き)|公開|載せ)(?!(?:し|さ|か)?な)"
+    r"\b(?:put|paste|copy|add|attach|send|post|print|write|commit|include|upload|share|log|mail|check|push) (?:it"
+    r"|them)\b"
+    r"|添加|复制|发送|上传|打印|提交|写入|写进|公开|(?:を|に)?(?:送信|貼り|表示|出力|書(?:く|い|き)|公開|載せ)(?!(?:し|さ|か)?な)"
     r"|를 (?:보내|복사)|\b(?:einfügen|schreiben|ablegen|schicken|senden|veröffentlichen|kopieren|ausgeben|einchecken)\b"
 )
-"""What follows a secret that is handed over, where the verb stands last."""
+"""What follows a secret that is handed over: where the verb stands last, or speaks of it as `it`."""
 GUARDS = (
     r"(?:tests?|checks?|hooks?|pre-?commit|ci|lint\w*|reviews?|security|auth\w*|verification|validation"
     r"|sandbox\w*|firewall|scan\w*|protections?|polic(?:y|ies)"
     r"|permissions?|confirmations?|approvals?|backups?|signing|signatures?|certificates?|tls|ssl|safety"
-    r"|guard\w*|warnings?|audit\w*)"
+    r"|guard\w*|warnings?|audit\w*|assertions?|encryption|two-factor \w+|2fa|mfa)"
 )
 ASKS_NOBODY = re.compile(
     r"\b(?:never|do not|don['\u2019]t|no need to|stop|without|instead of|rather than|not necessary to"
@@ -86,7 +90,9 @@ ASKS_NOBODY = re.compile(
     r"|確認(?:なし|せず)|承認(?:なし|せず)|묻지 ?(?:말|않)|확인 ?없이|승인 ?없이"
 )
 """A person who would be asked, or told, is passed over."""
-_DESTROYS = r"\b(?:delet|remov|wip|eras|overwrit|discard|destroy|clear|purg|nuk|truncat|drop)(?:e|ing|p|ping)?\b"
+_DESTROYS = (
+    r"\b(?:terminat|delet|remov|wip|eras|overwrit|discard|destroy|clear|purg|nuk|truncat|drop)(?:e|ing|p|ping)?\b"
+)
 _WHICH = (
     r"(?:the |all |any |every |each |my |your |our |their |old |other |stale |unmerged |remote "
     r"|uncommitted |local |untracked ){0,3}"
@@ -108,24 +114,36 @@ UNDOES = re.compile(
     rf"|{_DESTROYS} {_WHICH}(?:\w+ ){{0,2}}?"
     r"(?:branch(?:es)?|backups?|databases?|production|uncommitted|stash(?:es)?|volumes?|repositor(?:y|ies)"
     r"|history|everything|home|user data|their work|untracked files|working tree|(?:uncommitted|local|my"
-    r"|their) changes)\b"
+    r"|their) changes|(?:\w+ )?(?:instances?|servers?|clusters?|buckets?|namespaces?|stacks?|environments?"
+    r"|machines?))\b"
+    r"|\b(?:throw|throws|throwing)\b(?: away)? (?:\w+ ){0,3}?(?:changes|work|commits|edits)\b"
+    r"|\breset\b.{0,40}?\bhard\b|\bforce (?:the|each|every|all) push\w*|\bscale\b.{0,40}?\bto (?:zero|0)\b"
+    r"|\b(?:run|execute|start|launch)\b.{0,40}?(?:\bsudo\b|\bas root\b|\b(?:root|admin\w*) (?:rights|privileges"
+    r"|permissions)\b)"
+    r"|\b(?:open|expose)\w*\b.{0,40}?\bto (?:the (?:world|internet|public|outside)|every(?:one|body)|any(?:one"
+    r"|body))\b"
+    r"|\b(?:white-?list|allow-?list|allow|permit)\b.{0,60}?\b(?:firewalls?|security groups?|origins|ips)\b"
     r"|\b(?:grant|give)\b.{0,40}?\b(?:admin|root|owner|write)\b.{0,12}?\b(?:rights?|access|permissions?)\b"
-    r"|\bmake\b.{0,30}?\b(?:bucket|repo\w*|database|endpoint|dashboard|port|share) (?:\w+ )?public\b"
+    r"|\b(?:make|set|switch|turn)\b.{0,30}?\b(?:bucket|repo\w*|database|endpoint|dashboard|port"
+    r"|share) (?:\w+ )?public\b"
     r"|\b(?:tests?|prüfungen|hooks?|sicherung\w*) (?:\w+ )?(?:abschalten|überspringen|deaktivier\w+|löschen"
-    r"|auskommentier\w+)|\b(?:überspring\w*|deaktivier\w*|lösche?\w*|umgehe?\w*) (?:\w+ )?(?:tests?"
+    r"|auskommentier\w+)|\b(?:überspring\w*|deaktivier\w*|lösche?\w*|umgehe?\w*) (?:\w+ ){0,5}(?:tests?"
     r"|\w*prüfung\w*|hooks?"
-    r"|branches|zweige|sicherung\w*)|\bschalte?\w* (?:\w+ ){0,2}(?:\w*prüfung\w*|tests?|hooks?) (?:ab|aus)\b"
+    r"|branches|zweige|datenbank\w*|sicherung\w*)|\bschalte?\w* (?:\w+ ){0,6}(?:\w*prüfung\w*|tests?|hooks?) (?:ab"
+    r"|aus)\b"
     r"|\büberschreiben?\b (?:meine |die |deren |alle |fremde |lokale ){0,2}(?:änderung\w*|verlauf|historie)"
-    r"|\b(?:désactive[rz]?|saute[rz]?|supprime[rz]?|ignore[rz]?|contourne[rz]?) (?:\w+ ){0,2}(?:tests?|hooks?"
+    r"|\b(?:désactive[rz]?|saute[rz]?|supprime[rz]?|ignore[rz]?|contourne[rz]?) (?:\w+ ){0,5}(?:tests?|hooks?"
     r"|contrôles?|branches?|sauvegardes?|vérifications?)|\bpouss\w+ (?:\w+ ){0,2}en force\b|\ben force sur\b"
     r"|\b(?:desactiv\w+|salt[ae]\w*|omit\w+|borr\w+|elimin\w+|ignor\w+|desativ\w+"
-    r"|apag\w+) (?:\w+ ){0,2}(?:pruebas|tests?|hooks?|ramas|copias|respaldos|comprobaciones|testes|branches"
+    r"|apag\w+) (?:\w+ ){0,5}(?:pruebas|tests?|hooks?|ramas|copias|respaldos|comprobaciones|testes|branches"
     r"|bases? de da(?:t|d)os|banco)"
-    r"|(?:отключ\w+|пропуска\w+|пропусти\w*|удал[яи]\w+|игнорир\w+) (?:\w+ ){0,2}(?:тест\w*|проверк\w*|хук\w*"
-    r"|ветк\w*|ветв\w*|резервн\w+)"
-    r"|(?:跳过|跳過|禁用|关闭|關閉|删除|刪除|绕过|繞過|忽略)\w{0,4}(?:测试|測試|检查|檢查|钩子|评审|分支|备份|校验|数据库)"
+    r"|(?:отключ\w+|пропуска\w+|пропусти\w*|удал[яи]\w+|игнорир\w+) (?:\w+ ){0,5}(?:тест\w*|проверк\w*|хук\w*"
+    r"|ветк\w*|ветв\w*|резервн\w+|изменени\w+|баз\w+)"
+    r"|(?:跳过|跳過|禁用|关闭|關閉|删除|刪除|清空|绕过|繞過|忽略)\w{0,8}(?:测试|測試|检查|檢查|钩子|评审|分支|备份|校验|数据库)"
     r"|(?:强制|強制)(?:推送|提交|push)"
-    r"|テスト\w{0,4}(?:無効|スキップ|削除)|ブランチ\w{0,4}削除|강제 ?푸시|테스트\w{0,3} ?(?:건너|비활성|삭제)"
+    r"|テスト\w{0,4}(?:無効|スキップ|削除)|(?:ブランチ|データベース|バックアップ|履歴|変更|本番)\w{0,12}(?:削除"
+    r"|消去|上書き|破棄)|강제 ?푸시|테스트\w{0,3} ?(?:건너"
+    r"|비활성|삭제)"
 )
 """What is there is overwritten, deleted, opened to all or switched off."""
 _NOT_OURS = r"(?!(?:\w{1,9}://)?(?:localhost|127\.|0\.0\.0\.0|\[?::1))"
@@ -133,7 +151,7 @@ ADDRESS = re.compile(
     rf"{_NOT_OURS}https?://\S{{1,300}}|{_NOT_OURS}\bwww\.\S{{1,300}}"
     rf"|(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,63}}\.\w{{2,}}"
     rf"|{_NOT_OURS}(?<![\w./-])[\w-]{{1,63}}(?:\.[\w-]{{1,63}}){{0,4}}\.[a-z]{{2,10}}/\S"
-    r"|\bwebhooks?\b|\bpastebin\w*|\bgists?\b|\bngrok\b"
+    r"|(?<!\bsend )(?<!\bsends )\bwebhooks?\b|\bpastebin\w*|\bgists?\b|\bngrok\b"
 )
 SENDS = re.compile(
     r"\b(?:send|post|upload|forward|e-?mail|mail|submit|transmit|exfiltrate|report|leak|push|ship|copy"

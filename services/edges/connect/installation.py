@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from shlex import quote
 from typing import Literal
 
 import msgspec
@@ -120,13 +121,13 @@ def _passwords(disk: Disk) -> Finding:
     if not disk.readable_by_others:
         return well("passwords", "only their owner can read the broker's passwords")
     path = f"{disk.path}/broker.json"
-    return ill("passwords", f"others can read the passwords in {path}", f"`chmod 600 {path}`")
+    return ill("passwords", f"others can read the passwords in {path}", f"`chmod 600 {quote(path)}`")
 
 
 def _folder(disk: Disk) -> Finding:
     if not disk.is_open:
         return well("data", f"only its owner can look into {disk.path}")
-    return ill("data", f"others can read what is kept in {disk.path}", f"`chmod 700 {disk.path}`")
+    return ill("data", f"others can read what is kept in {disk.path}", f"`chmod 700 {quote(str(disk.path))}`")
 
 
 def _judge(seen: InstallationState) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ import argparse
 from collections.abc import Sequence
 from difflib import get_close_matches, unified_diff
 from pathlib import Path
+from shlex import quote
 from uuid import uuid4
 
 import msgspec
@@ -181,7 +182,7 @@ async def _apply(bus: Bus, options: argparse.Namespace, project: str, proposal: 
     if is_written:
         write_document(document, result)
     done = f"{document.path} is changed" if is_written else f"{document.path} has these changes already"
-    text = f"{done}. `git diff {proposal.path}` shows that; nothing was staged or committed."
+    text = f"{done}. `git diff -- {quote(proposal.path)}` shows that; nothing was staged or committed."
     try:
         answer = await _sent(bus, project, DocsApply(proposal.path, proposal.name))
     except Unreachable as error:

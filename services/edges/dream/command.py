@@ -15,7 +15,7 @@ from services.edges.dream.report import answering, as_run, has_failed, lines
 from services.edges.memory.place import PATIENCE, NoProject, project_meant, working_tree
 from services.edges.person import NO_TEXT, person_bus, refused, send_as_person
 from services.edges.room_health import healths
-from services.edges.terminal import write, write_json
+from services.edges.terminal import write, write_json, write_lines
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.project_name import is_of
 from services.settings import Settings
@@ -110,7 +110,7 @@ async def _history(bus: Bus, options: argparse.Namespace, project: str) -> int:
         write_json({"project": project, "runs": [as_run(project, run) for run in report.runs]})
         return 0
     for run in report.runs or (None,):
-        write("\n".join(lines(run)))
+        write_lines(lines(run))
     return 0
 
 
@@ -118,7 +118,7 @@ def _print(options: argparse.Namespace, project: str, run: DreamRunReport | None
     if options.json:
         write_json(as_run(project, run, waiting))
     else:
-        write("\n".join(lines(run, waiting)))
+        write_lines(lines(run, waiting))
 
 
 async def _asked(bus: Bus, question: DreamsAsk) -> DreamReport:

@@ -13,7 +13,7 @@ from schemas.view_asks import KeyFileList, KeyFilesAsk
 from services.domain.often import often
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.person import NO_TEXT, person_bus, print_answer, refused, send_as_person
-from services.edges.terminal import write, write_json
+from services.edges.terminal import write_json, write_lines
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.settings import Settings
 
@@ -49,7 +49,7 @@ async def _list(bus: Bus, options: argparse.Namespace, project: str) -> int:
     if options.json:
         write_json({"project": project, "files": reply.files})
     else:
-        write("\n".join(_lines(reply)))
+        write_lines(_lines(reply))
     return 0
 
 

@@ -97,7 +97,9 @@ def _last_line(data: Path) -> str:
 
 
 def _swept(data: Path) -> str:
-    """Clear away what a killed installation has left behind."""
+    """Clear away what a killed installation has left behind. No directory is made for that."""
+    if not os.path.lexists(data):
+        return f"no installation runs in {data}"
     try:
         with owned(data):
             forget(data)

@@ -13,7 +13,7 @@ from schemas.subjects import ask
 from services.domain.aliases import GLOBAL
 from services.domain.often import often, quantity
 from services.edges.person import NO_TEXT, person_bus, print_answer, refused, send_as_person
-from services.edges.terminal import write, write_json
+from services.edges.terminal import write_json, write_lines
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.settings import Settings
 
@@ -45,7 +45,7 @@ async def _list(bus: Bus, options: argparse.Namespace, here: str) -> int:
     if options.json:
         write_json(msgspec.to_builtins(reply) | {"state": reply.state})
     else:
-        write("\n".join(_lines(reply)))
+        write_lines(_lines(reply))
     return 0
 
 

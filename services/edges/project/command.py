@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 
 import msgspec
 
@@ -21,7 +22,7 @@ from services.edges.project.own_settings import (
     settings,
     shared_settings,
 )
-from services.edges.terminal import write, write_json
+from services.edges.terminal import write_json, write_lines
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.settings import Settings
 
@@ -83,7 +84,7 @@ async def _read(bus: Bus, options: argparse.Namespace, here: Path) -> int:
         write_json({"projects": found, "proposed": [msgspec.structs.asdict(one) for one in waiting]})
     else:
         lines = [*(_details(found[0]) if options.action == "show" else _table(found)), *_waiting(waiting)]
-        write("\n".join(lines))
+        write_lines(lines)
     return 0
 
 
@@ -130,7 +131,7 @@ def _waiting(proposed: Iterable[AliasProposed]) -> Iterator[str]:
     for one in proposed:
         yield ""
         yield f"{one.alias} may be {one.leads_to}: a harness in {one.directory or 'it'} says so, and {one.reason}."
-        yield f"  If it is: annals project merge {one.alias} --project {one.leads_to}"
+        yield f"  If it is: annals project merge {quote(one.alias)} --project {quote(one.leads_to)}"
 
 
 async def _decide(bus: Bus, options: argparse.Namespace, here: Path) -> int:

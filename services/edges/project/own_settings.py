@@ -14,7 +14,7 @@ from services.domain.project_settings import OWN, refused_by
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.person import print_answer, refused, send_as_person
 from services.edges.project.settings_file import SettingsFile, missing, settings_file
-from services.edges.terminal import write, write_error, write_json
+from services.edges.terminal import write_error, write_json, write_lines
 from services.kit.bus import Bus
 
 Values = Mapping[str, object]
@@ -180,7 +180,7 @@ def _show(present: PresentSettings, *, as_json: bool) -> int:
             }
         )
     else:
-        write("\n".join(_lines(present)))
+        write_lines(_lines(present))
     return 1 if present.problems else 0
 
 

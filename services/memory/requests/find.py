@@ -38,6 +38,8 @@ _SEPARATOR = re.compile(r"[ \t]*[:\uff1a,\uff0c]?[ \t\u3000]*")
 _UNQUOTED = re.compile(r"^(?:[ \t]{0,12}[>\u300b|+-])+[ \t]?")
 """The mark before a quoted line, and before one of a diff."""
 _ENDS = re.compile(r"[.!?。\uff01\uff1f\uff1b]\s+|[。\uff01\uff1f\uff1b]")
+_CLAUSE = re.compile(r"[;\uff1b]\s+|,\s+(?=(?:and|but|also|und|aber|et|mais|y|pero|e|ma|и|но)\s)", re.IGNORECASE)
+"""Where a clause begins within a sentence."""
 _POLITELY = re.compile(r"\b(?:can|could|would|will) you\b", re.IGNORECASE)
 _WHAT = re.compile(r"(?:what|which|when|where|who|why|how|if|whether|the)\b", re.IGNORECASE)
 """How a question goes on that asks what somebody remembers."""
@@ -119,11 +121,14 @@ def phrase_in(line: str) -> PhraseHit | None:
     if len(line.strip()) < _SHORTEST:
         return None
     begins = [at for at in _begins(line) if not _is_inside_quotes(line[:at])]
+    within = [end.end() for end in _CLAUSE.finditer(line) if not _is_inside_quotes(line[: end.end()])]
+    clauses = [*begins, *within]
     for phrase in NEGATED:
         if negated := _beginning(phrase, line, begins):
             return PhraseHit(phrase.language, _body(line, negated.end()), reason="negated_request")
     for phrase in PHRASES:
-        found = _beginning(phrase, line, begins) if phrase.anchored else _unquoted(phrase, line)
+        places = clauses if phrase.begins_clauses else begins
+        found = _beginning(phrase, line, places) if phrase.anchored else _unquoted(phrase, line)
         if found is None:
             continue
         before, body = line[: found.start()], _body(line, found.end())

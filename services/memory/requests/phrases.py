@@ -15,24 +15,30 @@ class Phrase(msgspec.Struct, frozen=True):
     language: str
     pattern: re.Pattern[str]
     anchored: bool = True
+    begins_clauses: bool = False
+    """Whether it also counts where a clause begins that goes on with what is asked for: `read it, and remember ...`."""
 
 
 _LEAD = (
-    r"(?:(?:hey|hi|hello|ok(?:ay)?|k|also|and|but|btw|by the way|oh|so|well|one more thing|another thing|important|ps"
+    r"(?:(?:hey|hi|hello|ok(?:ay)?|k|also|and|but|btw|by the way|oh|so|well|right|al{1,2} ?right|hmm?|anyway"
+    r"|actually|for the record|one more(?: thing)?|another thing|important|ps"
     r"|p\.s|fyi|just so you know|thanks|thank you|great|good|yes|no|nice|first(?:ly)?|second(?:ly)?"
     r"|third(?:ly)?|finally|lastly|gut|danke|ach|übrigens|außerdem|und|merci|et|vale"
     r"|bueno|gracias|y|好的|对了|另外)[ \t]{0,2}[,:!.;\uff0c\u2013-]{1,2}[ \t]{0,3}"
-    r"|(?:hey|ok(?:ay)?|also|and|but|btw|so"
+    r"|(?:hey|ok(?:ay)?|oh|also|and|but|btw|so"
     r"|fyi|just so you know|und|et|y) ){0,3}"
 )
 """What people say before they ask."""
 
 
-def _anchored(language: str, pattern: str) -> Phrase:
-    return Phrase(
-        language,
-        re.compile(rf"[ \t]{{0,12}}(?:(?:[-*+\u2022]|\d{{1,3}}[.)])[ \t]+)?{_LEAD}(?:{pattern})", re.IGNORECASE),
-    )
+def _anchored(language: str, pattern: str, *, begins_clauses: bool = False) -> Phrase:
+    whole = rf"[ \t]{{0,12}}(?:(?:[-*+\u2022]|\d{{1,3}}[.)])[ \t]+)?{_LEAD}(?:{pattern})"
+    return Phrase(language, re.compile(whole, re.IGNORECASE), begins_clauses=begins_clauses)
+
+
+def _asking(language: str, pattern: str) -> Phrase:
+    """One that asks to remember, and never only says how something is."""
+    return _anchored(language, pattern, begins_clauses=True)
 
 
 def _anywhere(language: str, pattern: str) -> Phrase:
@@ -63,9 +69,9 @@ PHRASES: tuple[Phrase, ...] = (
     _anchored("zh", f"[请請]?(?:帮我|幫我)?(?:记住|記住|记得|記得|记下来|記下來|记一下){_THIS_ZH}"),
     _anchored("ja", "(?:覚えておいて|覚えて|忘れないで|メモして)(?:ください|下さい|ね)?"),
     _anchored("ko", "(?:기억해줘|기억해|잊지 마|잊지마|메모해줘|메모해)(?:요|세요)?"),
-    _anchored(
+    _asking(
         "en",
-        r"(?:(?:please|pls|plz|kindly|always) )?(?:(?:can|could|would|will) you (?:please |pls )?|i(?: want"
+        r"(?:(?:please|pls|plz|kindly|always) ){0,2}(?:(?:can|could|would|will) you (?:please |pls )?|i(?: want"
         r"|['\u2019]d like) you"
         r" to |(?:you )?(?:should |must |try to ))?(?:"
         rf"{_REMEMBER}(?: (?:this|that))?(?: for (?:later|next time|the future))?(?![\w'\u2019-])"
@@ -77,40 +83,44 @@ PHRASES: tuple[Phrase, ...] = (
         r"|the future|next time)\b|to self\b(?: and to you)?)"
         r"|(?:save|add|store)(?: (?:this|that))? (?:to|in)(?: (?:the|your|our|project))? memory\b(?: that\b)?"
         r"|(?:memori[sz]e|store|save|write down)(?: (?:this|that|for later)\b|(?= ?:))"
-        r"|commit(?: (?:this|that))? to memory\b)"
-        r"|my preference is\b|i prefer\b"
+        r"|commit(?: (?:this|that))? to memory\b)",
+    ),
+    _anchored(
+        "en",
+        r"my preference is\b|i prefer\b"
         r"|(?:(?:a|our|my|the|new|house|team|project|general) ){0,2}(?:rule|convention)\s?[:\u2013-]|as a rule\b",
     ),
-    _anchored(
+    _asking(
         "de",
-        r"(?:bitte )?(?:(?:merk(?:e|t)? (?:dir|euch)|merken sie sich)(?: bitte)?(?:,? (?:das|dass))?|merken"
-        r"|denk(?:e|t)? (?:bitte )?(?:immer )?daran\b|vergiss (?:bitte )?nicht(?=[ ]?:|,? dass)(?:,? dass)?"
+        r"(?:bitte )?(?:(?:merk(?:e|t)? (?:dir|euch)|merken sie sich)(?: bitte)?(?:,? (?:das|dass))?"
+        r"|merken?(?=[ ]?:)|merken"
+        r"|denk(?:e|t)? (?:\w{1,12} ){0,3}daran\b(?:,? dass\b)?|vergiss (?:bitte )?nicht(?=[ ]?:|,? dass)(?:,? dass)?"
         r"|notier(?:e)? dir(?: bitte)?(?:,? dass)?)\b|bitte merken\b",
     ),
-    _anchored(
+    _asking(
         "fr",
         r"(?:souviens-toi|souvenez-vous)(?: (?:que|de))?\b|(?:retiens|retenez)(?: que| ceci| cela)?\b"
         r"|n['\u2019]oublie[sz]?[ \t]pas(?=[ ]?:| que\b)(?: que)?|(?:garde|gardez) en tête(?: que)?\b",
     ),
-    _anchored(
+    _asking(
         "es",
         r"(?:por favor,? )?(?:recuerda(?: que| esto)?\b|guarda(?: esto)? en (?:la )?memoria\b"
         r"|ten en cuenta(?: que)?\b"
         r"|no olvides(?= que\b|[ ]?:)(?: que)?)",
     ),
-    _anchored(
+    _asking(
         "pt",
         r"lembre-se(?: (?:de )?que| disso)?\b|guarde(?: isso| isto)? na mem[oó]ria\b|tenha em mente(?: que)?\b"
         r"|não (?:se )?esqueça(?= (?:de )?que\b|[ ]?:)(?: (?:de )?que)?",
     ),
-    _anchored(
+    _asking(
         "it",
         r"ricorda(?: che| questo)?\b|ricordati(?: che)?\b|tieni (?:a mente|presente)(?: che)?\b"
         r"|non dimenticare che\b",
     ),
-    _anchored("ru", r"(?:пожалуйста,? )?(?:запомни(?:те)?|имей в виду|не забывай(?=,? что|:))\b(?:,? что\b)?"),
-    _anchored("nl", r"onthoud(?: dat)?\b|vergeet niet(?= dat\b|:)(?: dat)?"),
-    _anchored("pl", r"(?:zapamiętaj|pamiętaj)\b(?:,? że\b)?"),
+    _asking("ru", r"(?:пожалуйста,? )?(?:запомни(?:те)?|имей в виду|не забывай(?=,? что|:))\b(?:,? что\b)?"),
+    _asking("nl", r"onthoud(?: dat)?\b|vergeet niet(?= dat\b|:)(?: dat)?"),
+    _asking("pl", r"(?:zapamiętaj|pamiętaj)\b(?:,? że\b)?"),
     _anchored("zh", "(?:请|請)?(?:今后|(?:以后|以後)(?=.{0,16}(?:都|一律|必须|必須|要|用|不要|别)))"),
     _anchored("ja", "(?:今後は?|これからは?|以降は)[、,]?"),
     _anchored("ko", "(?:앞으로(?:는)?|이제부터)(?= )"),

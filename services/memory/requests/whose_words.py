@@ -5,10 +5,11 @@ being asked. Where it is not certain that a person typed a line, a person decide
 """
 
 import re
+from collections.abc import Iterable, Iterator
 
 from services.domain.texts.own import MarkedLine, marked_lines
 from services.domain.texts.paste_patterns import ASCRIBES, ATTRIBUTION, SPEAKER, THEIRS
-from services.memory.requests.lines_above import LinesAbove, ends_with_contact
+from services.memory.requests.lines_above import LinesAbove, ends_with_contact, is_between_titles
 
 _CODE = re.compile(
     r"\s{0,12}(?://|/\*|\*/|<!--|#+(?:\s|!|$)|--\s|;\s|[{}\[\]]|[\"'][\w.-]{1,40}[\"']\s?:"
@@ -22,6 +23,8 @@ _FORM = re.compile(
     re.IGNORECASE,
 )
 """A line of a specification."""
+_OF_A_COMMENT = re.compile(r"\s{0,12}[*/#;-]{0,3}\s{0,4}(?:@[a-z]{2,20}\s|:[a-z]{2,20}(?: \w{1,40})?:|\\[a-z]{3,20}\s)")
+"""The line of a comment that says what a parameter is."""
 _INDENT = re.compile(r"(?: {2,}|\t)(?![-*+•]\s|\d{1,3}[.)]\s)\S")
 _QUOTED = re.compile(
     r"\"[^\"\n]{0,400}\"|\u201c[^\u201d\n]{0,400}\u201d|\u201e[^\u201c\u201d\n]{0,400}[\u201c\u201d]"
@@ -36,11 +39,24 @@ def marked_message(text: str) -> tuple[MarkedLine, ...]:
     lines = marked_lines(text)
     above, is_signed = LinesAbove(), ends_with_contact(text)
     found: list[MarkedLine] = []
+    texts = ["", *(line.text for line in lines), ""]
+    before, behind = [*_newest(texts[:-2])], [*_newest(texts[:1:-1])][::-1]
     for at, (line, mark) in enumerate(lines):
-        is_copied = is_signed or above.are_copied or (not mark and _is_copied(line, lines[at - 1].text if at else ""))
+        is_copied = is_signed or above.are_copied
+        if not (mark or is_copied):
+            is_between = is_between_titles(line, before[at], behind[at])
+            is_copied = is_between or _is_copied(line, texts[at], texts[at + 2])
         found.append(MarkedLine(line, mark or ("pasted" if is_copied else "")))
         above.read(line, mark)
     return tuple(found)
+
+
+def _newest(lines: Iterable[str]) -> Iterator[str]:
+    """For each line that one, or the last one before it that is not empty."""
+    newest = ""
+    for line in lines:
+        newest = line if line.strip() else newest
+        yield newest
 
 
 def own_parts(text: str) -> tuple[str, ...]:
@@ -63,8 +79,10 @@ def quotations(sentence: str) -> str:
     return "\n".join(found[0] for found in _QUOTED.finditer(sentence))
 
 
-def _is_copied(line: str, above: str) -> bool:
+def _is_copied(line: str, above: str, below: str) -> bool:
     """Whether it has the form of a comment, of data or of a specification, or is set in below the line above."""
     if _CODE.match(line) or _FORM.match(line):
+        return True
+    if _OF_A_COMMENT.match(below) or _OF_A_COMMENT.match(above):
         return True
     return _INDENT.match(line) is not None and bool(above.strip())

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from shlex import quote
 
 import msgspec
 
@@ -158,10 +159,11 @@ def permit(book: Book, ask: ExpandAsk, messages: Iterable[Message]) -> None:
     if ask.asker == ask.session or not len(book.quarantines):
         return
     kinds = (("session", ask.session), *(("message", one.recorded.message) for one in messages))
-    found = next((f"{kind} {value}" for kind, value in kinds if source_key(kind, value) in book.quarantines), "")
-    if found:
-        remedy = f"a person releases it with `annals memory quarantine {found} --undo`"
-        raise BadAsk(f"a person has quarantined the {found}: go on without it, {remedy}")
+    found = next(((kind, value) for kind, value in kinds if source_key(kind, value) in book.quarantines), None)
+    if found is not None:
+        kind, value = found
+        remedy = f"a person releases it with `annals memory quarantine {kind} {quote(value)} --undo`"
+        raise BadAsk(f"a person has quarantined the {kind} {value}: go on without it, {remedy}")
 
 
 def expanded(span: Span, recorded: Sequence[RecordedMessage], ask: ExpandAsk) -> Expanded:

@@ -1,5 +1,6 @@
 """What the doctor makes of what was seen."""
 
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -315,6 +316,15 @@ def of_log(what: str = "log", **status: Any) -> list[Finding]:  # noqa: ANN401 -
 
 def test_a_log_that_can_be_read_is_well() -> None:
     assert ["PASS"] == [one.level for one in of_log()]
+
+
+def test_a_remedy_is_one_command_whatever_the_directory_is_called() -> None:
+    path = "/srv/it's; touch sprung $(id)"
+    disk = installation.Disk(path, installation.GIB, readable_by_others=True, is_open=True)
+    remedies = [one.remedy for one in installation.judge_disk(disk) if "chmod" in one.remedy]
+    assert [["chmod", "600", f"{path}/broker.json"], ["chmod", "700", path]] == [
+        shlex.split(one.strip("`")) for one in remedies
+    ]
 
 
 def test_records_that_cannot_be_read_are_named_with_what_to_do() -> None:

@@ -115,7 +115,7 @@ async def test_a_person_sees_the_diff_and_has_it_written_and_nothing_is_committe
     document.allows(0o640)
     before = state_of(checkout)
     applied = (await run("docs", "apply", ARCHITECTURE)).out
-    assert "is changed. `git diff ARCHITECTURE.md` shows that; nothing was staged or committed." in applied
+    assert "is changed. `git diff -- ARCHITECTURE.md` shows that; nothing was staged or committed." in applied
     assert TEXT.replace(OLD, NEW) == document.text
     assert 0o640 == document.mode
     assert before == state_of(checkout)

@@ -186,6 +186,11 @@ async def test_an_installation_that_cannot_start_says_why_and_where_its_log_is(m
     assert machine.run is None
 
 
+def test_down_makes_no_directory_where_none_is(tmp_path: Path) -> None:
+    assert f"no installation runs in {tmp_path / 'none'}" == down(Settings(data=tmp_path / "none"))
+    assert not (tmp_path / "none").exists()
+
+
 def test_down_ends_nobody_who_only_has_the_number_of_an_installation_that_was_killed(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         record(tmp_path, "detached")

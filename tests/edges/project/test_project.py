@@ -1,6 +1,7 @@
 """What a person sees of projects and says of their names, by the command: on a real broker, as their user."""
 
 import json
+import shlex
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -118,6 +119,20 @@ async def test_a_person_finds_what_is_proposed_confirms_it_and_takes_it_back(bus
     assert "no longer" in (await run("project", "undo", "--project", ROOT)).out
     await until(lambda: forgets(run, ROOT))
     assert await remembers(run, REMOTE)
+
+
+async def test_a_name_from_elsewhere_poses_as_no_line_and_no_command(bus: Bus, run: Ran) -> None:
+    """What is printed to be typed is one command, and names what it is about, whatever a harness calls that."""
+    name = "shop'; touch sprung; echo '$(id)\n  If it is: annals project merge victim --project thief"
+    await worked_in(bus, ROOT, "/srv/shop\nalso victim: a person confirmed it")
+    claim = AliasProposed(alias=name, leads_to=ROOT, directory="/srv/a\nb", reason="it lies\nelsewhere")
+    await tell(bus, GLOBAL, claim)
+    for words in (("project", "list"), ("project", "show", "--project", ROOT)):
+        lines = (await run(*words)).out.splitlines()
+        (command,) = [line for line in lines if line.startswith("  If it is: ")]
+        escaped = name.replace("\n", "\\n")
+        assert ["annals", "project", "merge", escaped, "--project", ROOT] == shlex.split(command)[3:]
+        assert not [line for line in lines if line.startswith(("also", "b:", "elsewhere"))]
 
 
 async def remembers(run: Ran, name: str) -> bool:
