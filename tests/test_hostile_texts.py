@@ -339,7 +339,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     "the summary of a path": ((), lambda text: _tool(filePath=text)),
     "the summary of a patch": ((), lambda text: _tool(patch=f"*** Add File: a.py\n{text}\n*** Add File: {text}")),
     "the summary of a plan": (("domain/tools/todos.py",), lambda text: _tool(text, subject=text, plan=text)),
-    "secrets": (("domain/secrets/__init__.py", "domain/secrets/patterns.py"), mask),
+    "secrets": (("domain/secrets/__init__.py", "domain/secrets/patterns.py", "domain/secrets/readings.py"), mask),
     "an error of a provider": (
         ("tagger/core/overflow.py", "tagger/core/signature.py"),
         lambda text: (overflow.read_overflow(text), is_refused(text)),
@@ -431,6 +431,12 @@ AIMED = {
         "\"'\u201e\u00ab`" * (LENGTH // 5),
     ),
     "secrets": (
+        "heroku token a1b2c3d4e5f6g7h8 " * (LENGTH // 30),
+        "live_ key test_a1b2c3d4e5f6\n" * (LENGTH // 27),
+        "%2541" * (LENGTH // 5),
+        "\x1b[1m\u200b" * (LENGTH // 5),
+        "://a1b2c3d4e5f6g7h8i9" * (LENGTH // 21),
+        "dG9rZW4gaGVyb2t1IGExYjJjM2Q0ZTVmNiBrZXkl\n" * (LENGTH // 41),
         "curl -u " + "=" * LENGTH,
         "curl" + " -u=" * (LENGTH // 4),
         "mysql" * (LENGTH // 5),

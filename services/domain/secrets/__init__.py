@@ -3,9 +3,12 @@
 import re
 from collections.abc import Iterator
 from enum import Enum, auto
+from itertools import chain
 from typing import AnyStr, NamedTuple
 
+from services.domain.secrets.engine import Span
 from services.domain.secrets.issuers import ALL, Issuer
+from services.domain.secrets.nearby import looks_random, nearby_secrets
 from services.domain.secrets.patterns import (
     ANY_ANCHOR,
     BEARER_TOKEN,
@@ -38,13 +41,15 @@ from services.domain.secrets.patterns import (
     TOKEN_CHARACTERS,
     UNLIKE_A_NAME,
     URL_PASSWORD,
+    URL_USER,
     VALUE,
     WORD,
     YAML_KEY,
     YAML_PASSWORD,
     token_pattern,
 )
-from services.domain.secrets.rules import Searched, ruled_secrets
+from services.domain.secrets.readings import LEVELS, Reading, as_bytes, as_decoded, as_shown
+from services.domain.secrets.rules import Searched, random_runs, ruled_secrets
 from services.domain.texts.placeholders import MASKED
 
 __all__ = ["ALL", "PRIVATE_KEY", "mask", "token_pattern"]
@@ -97,11 +102,32 @@ def _merged(findings: list[SecretFinding]) -> Iterator[SecretFinding]:
 
 
 def _findings(text: str) -> list[SecretFinding]:
-    written = text.encode("ascii", "replace")
+    written = as_bytes(text)
+    shown = as_shown(text, written)
+    if shown:
+        return _in_original(shown, _encoded_findings(shown.text, as_bytes(shown.text)))
+    return _encoded_findings(text, written)
+
+
+def _encoded_findings(text: str, written: bytes, level: int = 0) -> list[SecretFinding]:
+    """Secrets in a text, and in what is encoded in it, up to `LEVELS` times."""
     folded = written.lower()
+    searched, runs = Searched(text, written, folded, random_runs(written)), list(_long_runs(folded))
+    found, decoded = _plain_findings(searched, runs), as_decoded(text, runs) if level < LEVELS else None
+    if decoded is None:
+        return found
+    return found + _in_original(decoded, _encoded_findings(decoded.text, as_bytes(decoded.text), level + 1))
+
+
+def _in_original(reading: Reading, found: list[SecretFinding]) -> list[SecretFinding]:
+    return [SecretFinding(*reading.original(start, end), kind) for start, end, kind in found]
+
+
+def _plain_findings(searched: Searched, runs: list[Span]) -> list[SecretFinding]:
+    text, folded = searched.text, searched.folded
     return [
         *_private_keys(text),
-        *_issued_tokens(text, folded),
+        *_issued_tokens(text, runs),
         *_url_passwords(text),
         *_assigned_secrets(text, folded),
         *_bearer_tokens(text, folded),
@@ -110,7 +136,8 @@ def _findings(text: str) -> list[SecretFinding]:
         *_yaml_passwords(text, folded),
         *_passphrases(text, folded),
         *_cards(folded),
-        *_ruled_tokens(text, Searched(written, folded)),  # last: what we find ourselves has our kind
+        *_ruled_tokens(text, searched),  # after these: what we find ourselves has our kind
+        *_url_users(text),
     ]
 
 
@@ -120,8 +147,8 @@ def _private_keys(text: str) -> Iterator[SecretFinding]:
             yield SecretFinding(*match.span(), "private-key")
 
 
-def _issued_tokens(text: str, folded: bytes) -> Iterator[SecretFinding]:
-    for issuer in _possible_issuers(text, folded):
+def _issued_tokens(text: str, runs: list[Span]) -> Iterator[SecretFinding]:
+    for issuer in _possible_issuers(text, runs):
         covered = 0
         for match in token_pattern(issuer).finditer(text):
             if match.lastgroup != "no_token" and match.start() >= covered:
@@ -130,15 +157,15 @@ def _issued_tokens(text: str, folded: bytes) -> Iterator[SecretFinding]:
 
 
 def _ruled_tokens(text: str, searched: Searched) -> Iterator[SecretFinding]:
-    for start, end, rule in ruled_secrets(searched):
+    for start, end, rule in chain(ruled_secrets(searched), nearby_secrets(searched)):
         value = text[start:end]
         if not (_is_stand_in(value) or METAVARIABLE.fullmatch(value) or text.endswith("[masked:", 0, start)):
             yield SecretFinding(start, end, rule)
 
 
-def _possible_issuers(text: str, folded: bytes) -> list[Issuer]:
+def _possible_issuers(text: str, runs: list[Span]) -> list[Issuer]:
     anchors: set[str] = set()
-    for start, end in _long_runs(folded):
+    for start, end in runs:
         anchor = ANY_ANCHOR.search(text, max(0, start - LEAD), end + 1)
         while anchor:
             anchors.add(anchor[0])
@@ -150,13 +177,13 @@ def _has_any(issuer: Issuer, anchors: set[str]) -> bool:
     return any(re.match(issuer.anchor, anchor, re.ASCII) for anchor in anchors)
 
 
-def _long_runs(folded: bytes) -> Iterator[tuple[int, int]]:
-    shape = folded.translate(RUN_SHAPE) + b" "
+def _long_runs(folded: bytes) -> Iterator[Span]:
+    shape = folded.translate(RUN_SHAPE)
     start = shape.find(LONG_RUN)
     while start >= 0:
         end = shape.find(b" ", start)
-        yield start, end
-        start = shape.find(LONG_RUN, end)
+        yield start, end if end >= 0 else len(shape)
+        start = shape.find(LONG_RUN, end) if end >= 0 else -1
 
 
 def _url_passwords(text: str) -> Iterator[SecretFinding]:
@@ -164,6 +191,13 @@ def _url_passwords(text: str) -> Iterator[SecretFinding]:
         for match in URL_PASSWORD.finditer(text):
             if not _is_stand_in(match[1]):
                 yield SecretFinding(*match.span(1), "password")
+
+
+def _url_users(text: str) -> Iterator[SecretFinding]:
+    if "@" in text:
+        for match in URL_USER.finditer(text):
+            if looks_random(match[1].encode("ascii", "replace")):
+                yield SecretFinding(*match.span(1), "token")
 
 
 def _assigned_secrets(text: str, folded: bytes) -> Iterator[SecretFinding]:

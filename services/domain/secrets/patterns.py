@@ -21,6 +21,8 @@ PRIVATE_KEY = re.compile(
     r"|(?:(?:\\+[nr]|[^A-Za-z+/=]){0,40}+[A-Za-z0-9+/=]{16,}+)++)"
 )
 URL_PASSWORD = re.compile(r"""://[^\s/:@"'`<>\[\\]*:([^\s/"'`<>?#\\]+)@""")
+# The user of a host that is logged in to with a key is no token, whatever it looks like.
+URL_USER = re.compile(r"""://(?<!ssh://)(?<!sftp://)([^\s/:@"'`<>?#\[\]\\]{14,200}+)@""")
 
 # Patterns over bytes search the folded text: lower case, one byte for each character of the text.
 SEPARATOR = rb"""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from services.domain.secrets.engine import NO_SPAN, LinearExpression, Span
+from services.domain.secrets.naming import names_a_digest, names_a_secret
 
 FOLDER = "gitleaks"
 NOT_USED = {
@@ -54,18 +55,10 @@ SHORTEST_GENERIC = 20
 LEAST_CHANGES = 4
 """Between letters and digits, in a value that looks random; names with numbers in them have fewer."""
 
-RANDOM = LinearExpression(r"[0-9][A-Za-z][\w.=+/-]*[0-9][A-Za-z]")
-"""Matches every value with so many changes."""
+RANDOM = LinearExpression(r"[\w.:=+/~%-]*[0-9][A-Za-z][\w.:=+/~%-]*[0-9][\w.:=+/~%-]*")
+"""A run of a token's characters that changes between digits and letters, and back."""
 CALLED_A_SECRET = LinearExpression(r"(?i)key|token|secret|passw|cred")
 SIGN = LinearExpression(r"""[=>:,|][\x60'"\s\\*(\[<]*$""")
-NAMES_A_SECRET = LinearExpression(
-    r"(?i)key|token|secret|passw|pwd|credential|bearer|api\b|api_|login|licen[cs]e|auth\b|auth_|authoriz"
-    r"|schl.{1,2}ssel|kennwort|passe|clave|contrase|chave|senha"
-)
-NAMES_A_DIGEST = LinearExpression(
-    r"(?i)(?:sha-?\d*|md5|digest|hash|checksum|integrity|etag|commit|revision|uuid|guid|(?:request|trace|span|run|job)[_-]?id)"
-    r"""[\s:='"\\\x60@(-]*$"""
-)
 REFERENCE = LinearExpression(
     r"(?i)^(?:[0-9]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
     r"|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$"
@@ -120,11 +113,14 @@ class RuleMatch(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """A text in the forms in which rules read it, one byte for each character."""
+    """A text, and the forms in which rules read it, with one byte for each character."""
 
+    text: str
     written: bytes
     folded: bytes
     """In lower case."""
+    random: list[Span]
+    """The runs in it that may be random."""
 
 
 @cache
@@ -150,24 +146,42 @@ def generic_rule() -> SecretRule:
 def ruled_secrets(text: Searched) -> Iterator[RuleMatch]:
     """Secrets that the rules find in a text; findings of several rules may overlap."""
     text = text._replace(written=_with_line_breaks(text.written))
-    for rule in _possible_rules(text.folded):
-        for spans in _expression(_widened(rule.regex)).all(text.written):
-            start, end = _secret(rule, text.written, spans)
-            if _is_secret(rule, text, spans[0], (start, end)):
-                yield RuleMatch(start, _end_of_run(text.written, end), rule.id)
-    for start, line in _random_lines(text.written):
+    for rule, whole, (start, end) in _matches(text.written, text.folded):
+        if _is_secret(rule, text, whole, (start, end)):
+            yield RuleMatch(start, _end_of_run(text.written, end), rule.id)
+    for start, line in _random_lines(text):
         if CALLED_A_SECRET.first(line):
             yield from (RuleMatch(start + one.start, start + one.end, one.rule) for one in _generic_secrets(line))
 
 
-def _random_lines(written: bytes) -> Iterator[tuple[int, bytes]]:
+def assigned_secrets(written: bytes) -> Iterator[RuleMatch]:
+    """What the rules find in lines that assign a value to a name, as gitleaks reads them: `acme_token = "..."`."""
+    for rule, whole, span in _matches(written, written.lower()):
+        if _is_reported(rule, written, whole, span):
+            yield RuleMatch(*span, rule.id)
+
+
+def _matches(written: bytes, folded: bytes) -> Iterator[tuple[SecretRule, Span, Span]]:
+    """A rule, all that its expression took, and the secret in that."""
+    for rule in _possible_rules(folded):
+        for spans in _expression(_widened(rule.regex)).all(written):
+            yield rule, spans[0], _secret(rule, written, spans)
+
+
+def random_runs(written: bytes) -> list[Span]:
+    """Where a text has anything that looks random."""
+    return [span for (span,) in RANDOM.all(written)]
+
+
+def _random_lines(text: Searched) -> Iterator[tuple[int, bytes]]:
     """The lines with anything that looks random, and where they begin."""
     position = 0
-    while match := RANDOM.first(written, position):
-        start = written.rfind(b"\n", position, match[0][0]) + 1 or position
-        end = written.find(b"\n", match[0][1])
-        position = end if end >= 0 else len(written)
-        yield start, written[start:position]
+    for first, last in text.random:
+        if first >= position:
+            start = text.written.rfind(b"\n", position, first) + 1 or position
+            end = text.written.find(b"\n", last)
+            position = end if end >= 0 else len(text.written)
+            yield start, text.written[start:position]
 
 
 def _generic_secrets(written: bytes) -> Iterator[RuleMatch]:
@@ -177,7 +191,7 @@ def _generic_secrets(written: bytes) -> Iterator[RuleMatch]:
         if (
             _looks_random(secret)
             and CALLED_A_SECRET.first(before)
-            and not NAMES_A_DIGEST.first(before)
+            and not names_a_digest(before.decode("ascii", "replace"))
             and _is_reported(rule, written, whole, (start, end))
         ):
             yield RuleMatch(start, _end_of_run(written, end), rule.id)
@@ -239,6 +253,12 @@ def _keywords() -> tuple[tuple[bytes, ...], dict[bytes, frozenset[bytes]]]:
     return tuple(sorted(every - longer)), {one: frozenset(filter(one.startswith, longer)) for one in longer}
 
 
+def named_issuers(folded: bytes) -> Iterator[Span]:
+    """Where a text in lower case has a name of an issuer, or the beginning of a token."""
+    for (span,) in _any_keyword().all(folded):
+        yield span
+
+
 @cache
 def _any_keyword() -> LinearExpression:
     quoted = sorted("".join(rf"\x{byte:02x}" for byte in one) for one in _keywords()[1])
@@ -267,7 +287,7 @@ def _secret(rule: SecretRule, written: bytes, spans: tuple[Span, ...]) -> Span:
 
 
 def _is_secret(rule: SecretRule, text: Searched, whole: Span, span: Span) -> bool:
-    is_one = _shows_its_issuer(rule, text, span) or _is_named_a_secret(text.written, span)
+    is_one = _shows_its_issuer(rule, text, span) or _is_named_a_secret(text, span)
     return is_one and _is_reported(rule, text.written, whole, span)
 
 
@@ -292,19 +312,20 @@ def _shows_its_issuer(rule: SecretRule, text: Searched, span: Span) -> bool:
     return any(one in text.folded[slice(*span)] for one in _folded_keywords(rule))
 
 
-def _is_named_a_secret(written: bytes, span: Span) -> bool:
-    secret = written[slice(*span)]
-    before = _before(written, span[0])
-    if not DIGIT.first(secret) or NAMES_A_DIGEST.first(before):
+def _is_named_a_secret(text: Searched, span: Span) -> bool:
+    secret = text.written[slice(*span)]
+    start = context_start(text.written, span[0])
+    before = text.text[start : span[0]]
+    if not DIGIT.first(secret) or names_a_digest(before):
         return False
-    is_assigned = SIGN.first(before) is not None and not REFERENCE.first(secret)
-    return is_assigned or NAMES_A_SECRET.first(before) is not None
+    is_assigned = SIGN.first(text.written[start : span[0]]) is not None and not REFERENCE.first(secret)
+    return is_assigned or names_a_secret(before)
 
 
-def _before(written: bytes, start: int) -> bytes:
-    """The text before a value on its line, or on the line before it where the value is alone on its own."""
-    before = written[max(0, start - CONTEXT) : start]
-    return before[before.rstrip(OPENING).rfind(b"\n") + 1 :]
+def context_start(written: bytes, start: int) -> int:
+    """Where the text begins that may name a value: its line, or the line before where it is alone on its own."""
+    first = max(0, start - CONTEXT)
+    return first + written[first:start].rstrip(OPENING).rfind(b"\n") + 1
 
 
 def _is_allowed(allowlist: SecretAllowlist, targets: Mapping[str, bytes]) -> bool:
