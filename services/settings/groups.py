@@ -176,6 +176,15 @@ class Model(msgspec.Struct, frozen=True):
     """The most tokens that a project may spend in a month of UTC; 0: the limit of each day is the only one."""
     monthly_usd: Annotated[float, Meta(ge=0.0, le=1e6)] = 0.0
     """The most that all of it may cost a project in a month of UTC, in USD; 0: no other limit than each day's."""
+    installation_daily_tokens: Annotated[int, Meta(ge=0, le=10**12)] = 0
+    """The most tokens, in and out, that all projects together may spend in a day of UTC; 0: each has its own limit
+    alone. Each further desk that decides at the same time may exceed these four limits by one call at most."""
+    installation_daily_usd: Annotated[float, Meta(ge=0.0, le=1e6)] = 0.0
+    """The most that all projects together may cost in a day of UTC, in USD; 0: each has its own limit alone."""
+    installation_monthly_tokens: Annotated[int, Meta(ge=0, le=10**12)] = 0
+    """The most tokens that all projects together may spend in a month of UTC; 0: no limit."""
+    installation_monthly_usd: Annotated[float, Meta(ge=0.0, le=1e6)] = 0.0
+    """The most that all projects together may cost in a month of UTC, in USD; 0: no limit."""
     harness_wait: Annotated[float, Meta(gt=0.0)] = 20.0
     """Seconds in which a harness must have taken a question that is put to harnesses, before the next model of the
     chain is asked."""
