@@ -2,13 +2,14 @@
 
 import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, time, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from msgspec.structs import replace
 
-from schemas.commands import DreamOrder, MemoryWrite, NoteWrite
+from schemas.commands import DreamOrder, MemoryWrite, NoteWrite, SettingsApply
 from schemas.envelope import Actor
 from schemas.events import (
     DreamFinished,
@@ -138,6 +139,31 @@ async def test_a_slot_that_the_machine_slept_through_is_made_up_for_once(
     (request,) = [event for event in await dreamt(desk) if isinstance(event, DreamRequested)]
     assert ("slot", [NOTES]) == (request.reason, request.tasks)
     assert 1 == sum(isinstance(event, NoteDismissed) for event in await dreamt(desk))
+
+
+async def test_a_project_has_the_slots_and_the_zone_that_it_sets_itself(
+    desk: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two projects with notes of the same age: the one has the installation's zone, and the other its own times."""
+    using(monkeypatch, RepeatedNotes())
+    own = Address("quay")
+    applied = SettingsApply(settings='{"dream.slots": {"repeated_notes": "0 12 * * *"}, "dream.zone": "Asia/Kolkata"}')
+    assert (await send(desk, applied, "s1", Actor("person", "ada"), own)).ok
+    for number in range(2):
+        assert (await send(desk, NoteWrite(text="Ask Ada."), f"q{number}", address=own)).ok
+    slots = dict[str, datetime | None]()
+    async with opened(Dreamer(), desk, settings(quiet=0, zone="America/New_York")):
+        for address in (PROJECT, own):
+            request: list[DreamRequested] = []
+
+            async def is_requested(address: Address = address, request: list[DreamRequested] = request) -> bool:
+                request[:] = [one for one in await facts(desk, address) if isinstance(one, DreamRequested)]
+                return bool(request)
+
+            await until(is_requested)
+            slots[address.project] = request[0].slot
+    found = {name: slot.astimezone(ZoneInfo(zone)).time() for (name, slot), zone in zip(slots.items(), ("America/New_York", "Asia/Kolkata"), strict=True) if slot}
+    assert {"harbour": time(2, 15), "quay": time(12)} == found
 
 
 async def test_two_dreamers_answer_ten_orders_each_once(broker: Broker, desk: Bus) -> None:

@@ -121,6 +121,8 @@ class Dreams(msgspec.Struct, frozen=True):
     """The position of the newest change."""
     seen: Map[str, int] = Map()
     """Task -> the newest change that it has seen when it ended last without a failure."""
+    timed_at: datetime | None = None
+    """When the project set its own times of tasks last, or took that back; none: it never did."""
     asked_about: Map[str, frozenset[str]] = Map()
     """Task -> what a model was asked about, as the task names it."""
 
@@ -209,12 +211,19 @@ def _with_root(roots: tuple[str, ...], root: str) -> tuple[str, ...]:
 
 def _known(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
     """What tasks look at, after this fact."""
+    own = project_settings.evolve(state.own, event, envelope)
     return replace(
         state,
         book=books.evolve(state.book, event, envelope),
-        own=project_settings.evolve(state.own, event, envelope),
+        own=own,
+        timed_at=state.timed_at if _times_of(own) == _times_of(state.own) else envelope.at,
         docs=proposals.evolve(state.docs, event, envelope),
     )
+
+
+def _times_of(own: ProjectSettings) -> tuple[object, object]:
+    """What a project sets of when tasks are due."""
+    return own.newest.settings.get("dream.slots"), own.newest.settings.get("dream.zone")
 
 
 def _waits(event: Event) -> bool:
