@@ -38,8 +38,49 @@ class FileCommit(NamedTuple):
     """Paths from the root of the tree."""
 
 
+class TreePoint(NamedTuple):
+    """The state of a tree at one moment."""
+
+    commit: str
+    uncommitted: tuple[str, ...] = ()
+    """Paths of what differs from that commit."""
+    is_whole: bool = True
+    """Whether it is that of a tree with texts."""
+
+
+class SeenTree(msgspec.Struct, frozen=True):
+    """What a task has looked at last: a tree, and the memories up to a position of the log."""
+
+    point: TreePoint
+    position: int
+    whole_at: datetime
+    """When it last looked at all memories."""
+
+
+class TreeChanges(msgspec.Struct, frozen=True):
+    """What has changed since a task looked last."""
+
+    paths: frozenset[str]
+    position: int
+    """Behind it facts are new."""
+
+
 class Tree(Protocol):
     """The files of a project, read through one door."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has texts and ignore files. Otherwise it has names and a history alone."""
+
+    @property
+    def point(self) -> TreePoint | None:
+        """Its state when it was first asked for. None: it is not known."""
+
+    def was_there(self, path: str) -> bool:
+        """Whether the history has a file or a folder of this path that is gone."""
+
+    def changed_since(self, before: TreePoint) -> AbstractSet[str] | None:
+        """The paths of what has changed since then. None: it is not known."""
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or a folder of this path, from the root of the tree."""
@@ -75,6 +116,8 @@ class Scene(msgspec.Struct, frozen=True):
     """Path from the project's root -> how often sessions have worked with the file, for a task that looks at it."""
     limits: Limits = Limits()
     """What prompts are decided with, as the installation has it."""
+    changes: TreeChanges | None = None
+    """What has changed since the task looked last, where it looks at nothing else. None: all counts."""
 
 
 class JudgedAnswer(msgspec.Struct, frozen=True):
@@ -125,6 +168,13 @@ class FileUseTask(Protocol):
     """A task that looks at how often sessions have worked with files: for the others that is not read."""
 
     needs_uses: bool
+
+
+@runtime_checkable
+class TreeNameTask(Protocol):
+    """A task for which the names and the history of files are enough, and which looks again only at what has changed."""
+
+    looks_at_changes: bool
 
 
 class DreamTask(Protocol):

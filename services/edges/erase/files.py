@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from schemas.subjects import BadSubject, identifier, token
+from schemas.subjects import BadSubject, identifier
 from services.domain.erasure.secret import Masks, masked
 from services.kit.bus import Unreachable
 from services.kit.duck import DuckError, open_to_read
@@ -16,9 +16,10 @@ from services.kit.files import write_whole
 from services.kit.git import GitFailed, git
 from services.kit.git_environment import environment
 from services.kit.index_place import folder_of
+from services.kit.mirror_place import FOLDER, mirror_in
 from services.kit.vectors import Tables, VectorsError
 
-STORES = ("jetstream", "views", "index", "mirrors")
+STORES = ("jetstream", "views", "index", FOLDER)
 """What is no plain file: each has a way of its own."""
 PROGRAMS = ("adapters", "models")
 """What comes from outside, and contains no text of anybody here."""
@@ -207,7 +208,7 @@ async def mirrors_with(data: Path, masks: Masks) -> list[Path]:
     """
     return [
         path
-        for path in sorted((data / "mirrors").glob("*.git"))
+        for path in sorted((data / FOLDER).glob("*.git"))
         if is_named(path, masks) or await _is_in_history(path, masks)
     ]
 
@@ -225,7 +226,7 @@ async def _is_in_history(mirror: Path, masks: Masks) -> bool:
 
 def mirrors_of(data: Path, projects: Collection[str]) -> list[Path]:
     """The mirrors of these projects."""
-    places = (data / "mirrors" / f"{token(project)}.git" for project in sorted(projects))
+    places = (mirror_in(data / FOLDER, project) for project in sorted(projects))
     return [place for place in places if place.exists()]
 
 
