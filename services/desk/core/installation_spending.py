@@ -36,8 +36,8 @@ def evolve(state: InstallationLedger, event: Event, envelope: Envelope) -> Insta
     after = spending.evolve(before, event, envelope)
     if after is before:
         return state
-    entered = after.find(event.reservation)
-    day = entered[0] if entered else event.day
+    known = before.find(event.reservation) if isinstance(event, SpendSettled) else None
+    day = known[0] if known else event.day
     tokens, micros = state.day(day)
     was, now = before.days.get(day), after.days[day]
     tokens += now.tokens - (was.tokens if was else 0)
