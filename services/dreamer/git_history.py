@@ -85,6 +85,11 @@ def gone_paths(answer: bytes) -> GonePaths:
     return GonePaths(renames, frozenset(deleted - renames.keys()))
 
 
+def ending_so(files: Iterable[str], ending: str) -> list[str]:
+    """Those of paths that end with this one, by whole parts."""
+    return [path for path in files if f"/{path}".endswith(f"/{ending}")] if ending else []
+
+
 def point_of(directory: Path, *, has_files: bool = True) -> TreePoint | None:
     """The state of a tree now. None: git does not say, or too much of it is not committed.
 

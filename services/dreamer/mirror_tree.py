@@ -14,7 +14,16 @@ from pathlib import Path
 from services.domain.secret_paths import is_secret
 from services.dreamer.core.paths import parts_of
 from services.dreamer.core.task import FileCommit, TreePoint
-from services.dreamer.git_history import LOG, GonePaths, asked, bounds_of, changed_between, gone_paths, point_of
+from services.dreamer.git_history import (
+    LOG,
+    GonePaths,
+    asked,
+    bounds_of,
+    changed_between,
+    ending_so,
+    gone_paths,
+    point_of,
+)
 
 _NAMES = ("ls-tree", "-r", "--name-only", "-z", "HEAD")
 _SAME_CONTENT = "--find-renames=100%"
@@ -54,6 +63,10 @@ class MirrorTree:
     def commits_since(self, path: str) -> Sequence[FileCommit]:  # noqa: ARG002 - as a tree is asked
         """None: only who reads documents asks for them."""
         return ()
+
+    def named(self, ending: str) -> Sequence[str]:
+        """The files under a path that ends so."""
+        return ending_so(self._files, "/".join(parts_of(ending)))
 
     def moved(self, path: str) -> str:
         """Where git says that a file or a folder was renamed to without a change; empty: not known."""

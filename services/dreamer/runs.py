@@ -26,7 +26,7 @@ from services.dreamer.core.outcome import (
     next_task,
 )
 from services.dreamer.core.state import MOST_CHANGES, SENDER, Dreams
-from services.dreamer.core.task import DreamTask, FileUseTask, Scene, TaskChange, Tree, TreeNameTask
+from services.dreamer.core.task import DreamTask, FileUseTask, OptionalTreeTask, Scene, TaskChange, Tree, TreeNameTask
 from services.dreamer.core.tree_look import changes_since, with_look
 from services.dreamer.file_uses import file_uses
 from services.dreamer.places import checkout_of, mirror_of
@@ -193,18 +193,19 @@ class DreamRun:
 
     async def _scene(self, address: Address, state: Dreams, task: DreamTask) -> Scene | None:
         """What a task sees; none: it needs the files of the project, and they are not here."""
-        if not task.needs_tree:
+        takes_tree = isinstance(task, OptionalTreeTask) and task.takes_tree
+        if not task.needs_tree and not takes_tree:
             return self._later(Scene(state.book, datetime.now(UTC)), state, task)
         commits = self._kit.settings.commits
         tree: Tree | None = await checkout_of(address.project, state.roots if commits.checkouts else ())
-        if tree is None and _looks_at_changes(task) and address.project in commits.remotes:
+        if tree is None and (takes_tree or _looks_at_changes(task)) and address.project in commits.remotes:
             tree = await mirror_of(self._kit.settings.data, address.project)
-        if tree is None:
+        if tree is None and task.needs_tree:
             return None
         needs_uses = isinstance(task, FileUseTask) and task.needs_uses
         uses = await file_uses(self._kit.reader, address.project, state.roots) if needs_uses else {}
         changes = None
-        if _looks_at_changes(task):
+        if tree is not None and _looks_at_changes(task):
             await asyncio.to_thread(getattr, tree, "point")  # that of now: what changes from here on is for the next run
             changes = await asyncio.to_thread(changes_since, state.looked.get(task.NAME), tree, datetime.now(UTC))
         return self._later(Scene(state.book, datetime.now(UTC), tree, uses=uses, changes=changes), state, task)

@@ -17,7 +17,16 @@ from pathlib import Path
 from services.domain.secret_paths import is_secret
 from services.dreamer.core.paths import parts_of
 from services.dreamer.core.task import FileCommit, TreePoint
-from services.dreamer.git_history import LOG, GonePaths, asked, bounds_of, changed_between, gone_paths, point_of
+from services.dreamer.git_history import (
+    LOG,
+    GonePaths,
+    asked,
+    bounds_of,
+    changed_between,
+    ending_so,
+    gone_paths,
+    point_of,
+)
 
 MOST_BYTES = 64 * 1024
 """Of a file whose text is read."""
@@ -121,6 +130,15 @@ class Checkout:
         """Where git says that a file or a folder was renamed to, over several renames; empty: not known, or gone."""
         new = self._gone.moved("/".join(parts_of(path)), self.exists)
         return "" if is_secret(new) else new
+
+    def named(self, ending: str) -> Sequence[str]:
+        """The files that git has under a path that ends so; none where it does not say."""
+        return ending_so(self._tracked, "/".join(parts_of(ending)))
+
+    @cached_property
+    def _tracked(self) -> Sequence[str]:
+        answer = asked(self._root, ("ls-files", "-z"), **bounds_of(self._root)).decode(errors="replace")
+        return [path for path in answer.split("\0") if path]
 
     def was_there(self, path: str) -> bool:
         """Whether git says that there was a file or a folder of this path, which is gone."""

@@ -9,6 +9,7 @@ import msgspec
 
 from services.domain.fold import Map
 from services.dreamer.core.task import FileCommit, TreePoint
+from services.dreamer.git_history import ending_so
 from services.memory.book import Book
 from services.memory.classes import placed
 from services.memory.entry import Memory
@@ -64,6 +65,9 @@ class MadeTree:
         self.deleted = frozenset[str]()
         self.lookups = 0
         self._folders = {name.rsplit("/", depth)[0] for name in files for depth in range(1, name.count("/") + 1)}
+
+    def named(self, ending: str) -> Sequence[str]:
+        return ending_so(self.files, ending)
 
     def was_there(self, path: str) -> bool:
         return path in self.deleted

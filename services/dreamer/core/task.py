@@ -94,6 +94,9 @@ class Tree(Protocol):
     def commits_since(self, path: str) -> Sequence[FileCommit]:
         """The commits since the newest one that has changed a file, the newest first; none where git does not say."""
 
+    def named(self, ending: str) -> Sequence[str]:
+        """The files that git has under a path that ends so, by whole parts of it; none where it does not say."""
+
     def moved(self, path: str) -> str:
         """Where git says that a file or a folder was renamed to; empty: not known."""
 
@@ -171,6 +174,13 @@ class FileUseTask(Protocol):
 
 
 @runtime_checkable
+class OptionalTreeTask(Protocol):
+    """A task that looks at the names of files where there is a tree, and does its other work without one, too."""
+
+    takes_tree: bool
+
+
+@runtime_checkable
 class TreeNameTask(Protocol):
     """A task for which the names and the history of files are enough, and which looks again only at what has changed."""
 
@@ -201,7 +211,7 @@ class DreamTask(Protocol):
 
 
 class QuestionTask(ABC):
-    """A task that consists of questions: rules settle nothing of it, and without a model it is skipped."""
+    """A task that consists of questions: where rules settle nothing of it, it is skipped without a model."""
 
     needs_tree = False
     needs_model = True

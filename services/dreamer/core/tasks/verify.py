@@ -18,22 +18,16 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from schemas.commands import MemoryRevise, MemoryVerify
-from services.domain.texts.risky import risk_of
 from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.named import WITHIN, Named, NamedPath, named_in
 from services.dreamer.core.paths import followed, is_ignored, parts_of
+from services.dreamer.core.repathing import with_paths
 from services.dreamer.core.task import DreamTask, Scene, TaskChange, Tree, TreeChanges, undecided
-from services.memory.decide.context import LONGEST
-from services.memory.decide.words import gate_verdict, rejecting
 from services.memory.entry import Memory
-from services.memory.keys import exact_key
-from services.memory.policy import action_for
 from services.memory.sameness import words_of
 from services.memory.state import Book
 
 Verdict = Literal["holds", "gone", "moved", "differs"]
-TRUST = "dreamer"
-"""How far the desk trusts these commands."""
 DEEP = 3
 """Parts of a path from which on it is one, also without an ending and without quotes."""
 _KEY = re.compile(r"^[ \t\"']*([A-Za-z][\w.-]{0,63})[\"']?[ \t]*[:=][ \t]*(.{0,200})$", re.MULTILINE)
@@ -105,7 +99,7 @@ def _is_touched(path: str, changed: AbstractSet[str]) -> bool:
 def _change(book: Book, memory: Memory, evidence: Sequence[Evidence], taken: set[str]) -> TaskChange | None:
     moved = [one for one in evidence if one.verdict == "moved"]
     against = [one for one in evidence if one.verdict in ("gone", "differs")]
-    if not against and moved and (text := _renamed(book, memory, moved, taken)):
+    if not against and moved and (text := with_paths(book, memory, {one.thing: one.instead for one in moved}, taken)):
         reason = "; ".join(f"git says that {one.thing} is {one.instead} now" for one in moved)
         return TaskChange(
             MemoryRevise(memory.id, text, revision=memory.revision, reason=reason), f"{memory.id}: {reason}"
@@ -140,26 +134,6 @@ def _sentence(one: Evidence) -> str:
             return f"git says that {one.thing} is {one.instead} now"
         case "differs":
             return one.instead
-
-
-def _renamed(book: Book, memory: Memory, moved: Sequence[Evidence], taken: set[str]) -> str:
-    """The text with the new paths, where the desk would take it from the dreamer; empty: it would not."""
-    if action_for(book.policy, TRUST) == "refused":
-        return ""
-    text = memory.text
-    for one in moved:
-        place = re.compile(rf"(?<![\w./-]){re.escape(one.thing)}(?!/?[\w-]|\.\w)")
-        text = one.instead.join(place.split(text))
-    text = text.strip()
-    if text == memory.text.strip() or len(text) > LONGEST or risk_of(text):
-        return ""
-    key = exact_key(memory.memory_class, text)
-    if key in taken or key in book.exact:
-        return ""  # the two are for a merge, or for a person
-    if rejecting(gate_verdict(text, memory.memory_class, TRUST), TRUST):
-        return ""
-    taken.add(key)
-    return text
 
 
 def _evidence(named: Named, text: str, tree: Tree, ignored: str) -> Iterator[Evidence]:
