@@ -114,7 +114,5 @@ class Ledgers:
         yield _spent_budget("installation", month, known.month(month), limits.monthly_tokens, limits.monthly_usd)
 
 
-def _spent_budget(
-    owner: Owner, period: str, spent: tuple[int, int], most_tokens: int, most_usd: float
-) -> SpentBudget:
+def _spent_budget(owner: Owner, period: str, spent: tuple[int, int], most_tokens: int, most_usd: float) -> SpentBudget:
     return SpentBudget(owner, period, spent[0], spent[1] / MICRO, most_tokens or None, most_usd or None)

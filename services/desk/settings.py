@@ -42,9 +42,7 @@ class OwnSettings:
     async def handle(self, address: Address, message: CommandMessage, command: Command) -> Answer:
         """Decide a person's command about a project, under the name that it goes by."""
         project = (await self._names.now()).project(address.project)
-        context = SettingsContext(
-            trust_of(message.actor), self._installation, check_times, self._applies_key_files
-        )
+        context = SettingsContext(trust_of(message.actor), self._installation, check_times, self._applies_key_files)
 
         def judge(state: ProjectSettings) -> Decision:
             return decide(state, command, context)

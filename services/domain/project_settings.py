@@ -232,12 +232,12 @@ def _value(setting: OwnSetting, value: object) -> object:
             raise ValueError(f"it names {len(value)} files")
         return tuple(dict.fromkeys(_path(one) for one in value))
     try:
-        found = msgspec.convert(value, setting.typed)
-        GROUPS[setting.group](**{setting.name: found})  # a group refuses what its types do not
-        return found
+        found: object = msgspec.convert(value, setting.typed)
     except msgspec.ValidationError as error:
         text = str(error)
         raise ValueError(f"it is {text[:1].lower()}{text[1:]}" if text.startswith("Invalid") else text) from error
+    GROUPS[setting.group](**{setting.name: found})  # a group refuses what its types do not
+    return found
 
 
 def _path(path: object) -> str:

@@ -47,7 +47,7 @@ class GonePaths(NamedTuple):
         return new if new and exists(new) else ""
 
     def followed(self, path: str) -> str:
-        """Where a path leads over all renames; empty: there is none. Those that lead in a circle end where they began."""
+        """Where a path leads over all renames; empty: there is none. Those in a circle end where they began."""
         seen, name = {path}, path
         while (after := self.renames.get(name, "")) and after not in seen:
             seen.add(after)

@@ -206,7 +206,9 @@ class DreamRun:
         uses = await file_uses(self._kit.reader, address.project, state.roots) if needs_uses else {}
         changes = None
         if tree is not None and _looks_at_changes(task):
-            await asyncio.to_thread(getattr, tree, "point")  # that of now: what changes from here on is for the next run
+            await asyncio.to_thread(
+                getattr, tree, "point"
+            )  # that of now: what changes from here on is for the next run
             changes = await asyncio.to_thread(changes_since, state.looked.get(task.NAME), tree, datetime.now(UTC))
         return self._later(Scene(state.book, datetime.now(UTC), tree, uses=uses, changes=changes), state, task)
 

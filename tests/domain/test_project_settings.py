@@ -79,7 +79,12 @@ def test_each_changes_its_own_group_alone(name: str) -> None:
 def test_with_nothing_set_the_very_values_of_the_installation_hold() -> None:
     for group in (Limits(), History(), MemoryLimits(enabled=False), DreamTimes(zone="Asia/Tokyo")):
         assert with_own(group, {}) is group
-        assert with_own(group, {**INSTALLATION, "dream.zone": "Asia/Tokyo"} if isinstance(group, DreamTimes) else INSTALLATION) is group
+        assert (
+            with_own(
+                group, {**INSTALLATION, "dream.zone": "Asia/Tokyo"} if isinstance(group, DreamTimes) else INSTALLATION
+            )
+            is group
+        )
 
 
 def test_memory_is_only_switched_off() -> None:
@@ -99,8 +104,14 @@ def test_of_slots_a_project_names_those_that_are_other_than_the_installation_s()
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"dream.slots": {"verfy": "0 3 * * *"}}, "dream.slots cannot be used: there is no task 'verfy': did you mean 'verify'?"),
-        ({"dream.zone": "Berlin"}, "dream.zone cannot be used: there is no time zone 'Berlin': write one as `Europe/Berlin`"),
+        (
+            {"dream.slots": {"verfy": "0 3 * * *"}},
+            "dream.slots cannot be used: there is no task 'verfy': did you mean 'verify'?",
+        ),
+        (
+            {"dream.zone": "Berlin"},
+            "dream.zone cannot be used: there is no time zone 'Berlin': write one as `Europe/Berlin`",
+        ),
         ({"dream.zone": "../../etc/passwd"}, "dream.zone cannot be used: there is no time zone"),
     ],
 )
@@ -143,7 +154,7 @@ def test_a_name_outside_of_the_list_is_refused_with_the_nearest(name: str, remed
         ("plan.head", "false", "give true or false"),
         ("plan.head", 0, "give true or false"),
         ("history.enabled", {"a": {"b": {}}}, "give true or false"),
-        ("dream.slots", {"verify": "60 * * * *"}, 'has a minute that cannot be: write minute, hour'),
+        ("dream.slots", {"verify": "60 * * * *"}, "has a minute that cannot be: write minute, hour"),
         ("dream.slots", {"verify": "02:00"}, "has 1 fields instead of 5"),
         ("dream.slots", {"verify": 5}, 'give tasks, such as `verify = "0 3 * * *"`'),
         ("dream.slots", "0 3 * * *", 'give tasks, such as `verify = "0 3 * * *"`'),

@@ -143,7 +143,13 @@ def test_whatever_a_model_answers_only_words_of_the_memory_are_accepted(text: st
         assert {*command.text.lower().strip(".").split()} <= {*TEXTS[0].lower().strip(".").split()}
 
 
-FILES = {"services/tide.py": "", "services/quay/crane.py": "", "services/pier/crane.py": "", "map.md": "", "keys/.env": ""}
+FILES = {
+    "services/tide.py": "",
+    "services/quay/crane.py": "",
+    "services/pier/crane.py": "",
+    "map.md": "",
+    "keys/.env": "",
+}
 
 
 def completed(text: str, *, policy: str = "applied", trust: str = "agent", tree: MadeTree | None = None) -> list[str]:
@@ -165,7 +171,10 @@ def completed(text: str, *, policy: str = "applied", trust: str = "agent", tree:
         ("At most 3 gauges are read in tide.py:17.", "At most 3 gauges are read in services/tide.py:17."),
         ("The gauge is not read in tide.py.", ""),
         ("Cranes of the quay are in `quay/crane.py`.", "Cranes of the quay are in `services/quay/crane.py`."),
-        ("`tide.py` reads what `quay/crane.py` lifts.", "`services/tide.py` reads what `services/quay/crane.py` lifts."),
+        (
+            "`tide.py` reads what `quay/crane.py` lifts.",
+            "`services/tide.py` reads what `services/quay/crane.py` lifts.",
+        ),
         ("The gauge is read in `services/tide.py`.", ""),
         ("Cranes are in `crane.py`.", ""),
         ("The map is `map.md`.", ""),

@@ -154,7 +154,7 @@ async def test_a_project_has_the_slots_and_the_zone_that_it_sets_itself(
     for number in range(2):
         assert (await send(desk, NoteWrite(text="Ask Ada."), f"q{number}", address=own)).ok
     slots = dict[str, datetime | None]()
-    async with opened(Dreamer(), desk, settings(quiet=0, zone="America/New_York")):
+    async with opened(Dreamer(), desk, settings(quiet=0, zone="Europe/Berlin")):
         for address in (PROJECT, own):
             request: list[DreamRequested] = []
 
@@ -164,7 +164,11 @@ async def test_a_project_has_the_slots_and_the_zone_that_it_sets_itself(
 
             await until(is_requested)
             slots[address.project] = request[0].slot
-    found = {name: slot.astimezone(ZoneInfo(zone)).time() for (name, slot), zone in zip(slots.items(), ("America/New_York", "Asia/Kolkata"), strict=True) if slot}
+    found = {
+        name: slot.astimezone(ZoneInfo(zone)).time()
+        for (name, slot), zone in zip(slots.items(), ("Europe/Berlin", "Asia/Kolkata"), strict=True)
+        if slot
+    }
     assert {"harbour": time(2, 15), "quay": time(12)} == found
 
 
@@ -298,9 +302,7 @@ async def test_a_person_orders_a_task_that_needs_files_in_the_tree_that_has_them
     assert expected == (ended.outcome, ended.code, ended.detail)
 
 
-async def test_without_a_work_tree_paths_are_looked_for_in_the_mirror_of_the_remote(
-    bus: Bus, tmp_path: Path
-) -> None:
+async def test_without_a_work_tree_paths_are_looked_for_in_the_mirror_of_the_remote(bus: Bus, tmp_path: Path) -> None:
     remote = repositories.Checkout(tmp_path / "remote", bare=True)
     remote.git("config", "uploadpack.allowFilter", "true")
     remote.add(repositories.Made(1, "One", {"src/a.py": "a"}), repositories.Made(2, "Two", {"src/b.py": "b"}, (1,)))
@@ -312,7 +314,9 @@ async def test_without_a_work_tree_paths_are_looked_for_in_the_mirror_of_the_rem
         )
         async with opened(Desk(), bus, chosen), opened(indexer := CommitIndexer(), bus, chosen):
             await until(indexer.idle)
-            written = await send(bus, write, f"w-{project.project}", Actor("agent", "build"), Address(project.project, "s1"))
+            written = await send(
+                bus, write, f"w-{project.project}", Actor("agent", "build"), Address(project.project, "s1")
+            )
             assert written.ok, written.text
             for task in ("verify", "key_files"):
                 assert (await send(bus, DreamOrder(task), f"{task}-{project.project}", address=project)).ok

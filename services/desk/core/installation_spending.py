@@ -42,6 +42,4 @@ def evolve(state: InstallationLedger, event: Event, envelope: Envelope) -> Insta
     was, now = before.days.get(day), after.days[day]
     tokens += now.tokens - (was.tokens if was else 0)
     micros += now.micros - (was.micros if was else 0)
-    return InstallationLedger(
-        state.projects.insert(envelope.project, after), state.days.insert(day, (tokens, micros))
-    )
+    return InstallationLedger(state.projects.insert(envelope.project, after), state.days.insert(day, (tokens, micros)))

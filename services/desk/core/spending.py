@@ -203,9 +203,7 @@ def _left_of_installation(context: CommandContext) -> Iterator[RemainingBudget]:
     renewal = (
         f"{NEXT_MONTH}; ANNALS_MODEL__INSTALLATION_MONTHLY_TOKENS and ANNALS_MODEL__INSTALLATION_MONTHLY_USD set it"
     )
-    month = _left(
-        month_of(context.day), all_of.spent_this_month, all_of.monthly_tokens, all_of.monthly_usd, renewal
-    )
+    month = _left(month_of(context.day), all_of.spent_this_month, all_of.monthly_tokens, all_of.monthly_usd, renewal)
     for one in (*day, *month):
         yield one._replace(owner="installation")
 

@@ -1,4 +1,4 @@
-"""New paths in the text of a memory, where the desk would take that from the dreamer. All other words stay as they are."""
+"""New paths in the text of a memory, where the desk would take that from the dreamer. All other words stay."""
 
 from __future__ import annotations
 

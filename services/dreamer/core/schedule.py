@@ -2,8 +2,8 @@
 
 A task has a slot only where something changed since its last run, and the slot is the first one behind that change. So
 a slot is made up for once, however long the machine slept, none comes twice, and a project that rests costs nothing.
-Where a project sets times of its own, its first slot is behind that moment: one of the past that it did not have then was
-not missed.
+Where a project sets times of its own, its first slot is behind that moment: one of the past that it did not have then
+was not missed.
 """
 
 from __future__ import annotations

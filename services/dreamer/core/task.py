@@ -182,7 +182,7 @@ class OptionalTreeTask(Protocol):
 
 @runtime_checkable
 class TreeNameTask(Protocol):
-    """A task for which the names and the history of files are enough, and which looks again only at what has changed."""
+    """A task for which names and the history of files are enough, and which looks again only at what has changed."""
 
     looks_at_changes: bool
 

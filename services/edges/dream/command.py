@@ -115,9 +115,7 @@ async def _history(bus: Bus, options: argparse.Namespace, project: str) -> int:
     return 0
 
 
-async def _print(
-    bus: Bus, options: argparse.Namespace, project: str, run: DreamRunReport | None, waiting: int
-) -> None:
+async def _print(bus: Bus, options: argparse.Namespace, project: str, run: DreamRunReport | None, waiting: int) -> None:
     spent = await spent_budgets(bus, project, PATIENCE)
     if options.json:
         write_json(as_run(project, run, waiting, spent.budgets))

@@ -184,9 +184,7 @@ async def _dreams(bus: Bus) -> DreamReport:
     return msgspec.json.decode(reply, type=DreamReport)
 
 
-def _unread(
-    status: Status | None, history: HistoryRuns, dreams: DreamReport, spent: SpentBudgets
-) -> tuple[str, ...]:
+def _unread(status: Status | None, history: HistoryRuns, dreams: DreamReport, spent: SpentBudgets) -> tuple[str, ...]:
     """What was answered with an error; where the responder does not answer at all, that is enough."""
     errors = (
         ("runs that compress history", history.error),

@@ -4,14 +4,22 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from schemas.events import CommitSeen, DreamOrdered, docs, note, policy, settings
+from schemas.events import CommitSeen, DreamOrdered, Event, ProjectIdentified, docs, note, policy, settings
 from schemas.view_asks import ProjectList, ProjectsAsk, ProjectSummary
 from services.responder.answers.base import LONG, Context, Question
 from services.responder.answers.view_rows import view_rows
 from services.responder.views.tables import table_name
 
 MOST = 10_000
-NAMING = (CommitSeen, DreamOrdered, *docs.EVENTS, *note.EVENTS, *policy.EVENTS, *settings.EVENTS)
+NAMING: tuple[type[Event], ...] = (
+    CommitSeen,
+    DreamOrdered,
+    ProjectIdentified,
+    *docs.EVENTS,
+    *note.EVENTS,
+    *policy.EVENTS,
+    *settings.EVENTS,
+)
 """Events by which a project is known that has neither sessions nor memories."""
 _NAMED = " union all ".join(f"select project from {table_name(event.TYPE)}" for event in NAMING)
 PROJECTS = f"""\

@@ -97,9 +97,11 @@ async def test_a_file_is_applied_to_the_project_it_lies_in_and_to_no_other(
     bus: Bus, run: Ran, checkout: Checkout
 ) -> None:
     write(checkout.folder, GOOD)
+    await worked_in(bus, "quarry", "/srv/quarry")
+    before = await facts(bus, Address("quarry"))
     refused = await run(*SETTINGS, "apply", "--project", "quarry")
     assert (1, True) == (refused.status, "is not that of quarry" in refused.error)
-    assert [] == await facts(bus, Address("quarry"))
+    assert before == await facts(bus, Address("quarry"))
     assert 0 == (await run(*SETTINGS, "apply", "--project", f"git-{checkout.sha(1)}")).status
     document = (await run(*SETTINGS, "--json")).json
     assert {"plan.context": "full", "plan.key_files": ["src/core.py"]} == document["settings"]

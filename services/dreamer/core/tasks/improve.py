@@ -1,8 +1,9 @@
-"""Rewords memories that report how something came about as what holds, in the present tense, and completes their paths.
+"""Rewords memories that report how something came about as what holds, in the present tense, and completes paths.
 
-A path is completed by rules: where a memory names a file without its folder, and one file of the tree is called so, that
-file's path takes the place of the name, and nothing else changes. A model words the rest. Its words are taken only where they state no more and nothing else than the memory did. Where more than words of
-reporting is left out, a person decides on them, whatever the policy applies.
+A path is completed by rules: where a memory names a file without its folder, and one file of the tree is called so,
+that file's path takes the place of the name, and nothing else changes. A model words the rest. Its words are taken only
+where they state no more and nothing else than the memory did. Where more than words of reporting is left out, a person
+decides on them, whatever the policy applies.
 """
 
 from __future__ import annotations
