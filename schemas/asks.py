@@ -13,6 +13,7 @@ from schemas.plan import AnyEdit, Revision
 from schemas.profile_asks import PROFILE_ASKS
 from schemas.question_asks import QUESTION_ASKS
 from schemas.room_health import HealthAsk, UnfoldedFact
+from schemas.spending_asks import SPENDING_ASKS
 from schemas.tools import Line, Source, Tool, Verb
 from schemas.view_asks import VIEW_ASKS
 
@@ -739,4 +740,5 @@ ASKS: tuple[type[Ask], ...] = (
     MemoryAsk,
     *QUESTION_ASKS,
     *ERASURE_ASKS,
+    *SPENDING_ASKS,
 )

@@ -57,6 +57,7 @@ from services.dreamer.core.doc_paths import named_paths
 from services.dreamer.core.doc_questions import MOST_BYTES
 from services.dreamer.core.doc_sections import DocSection, sections_of
 from services.dreamer.core.named import named_in
+from services.dreamer.core.repathing import with_paths
 from services.dreamer.core.same_fact import fact_of
 from services.dreamer.core.task import FileCommit, Scene
 from services.dreamer.core.tasks import archive_stale, maintain_docs, verify
@@ -221,7 +222,9 @@ def _looked_for(text: str) -> object:
     other = replace(memory, id="n", text="`a_b` and `c` in `services/x.py` are 5: `make lint`, `npm run x`.")
     book = Book(policy=Map({"dreamer": "applied"})).with_memory(memory).with_memory(other)
     scene = Scene(book, AT + timedelta(days=90), _TreeOf(text))
-    return verify.TASK.changes(scene), archive_stale.TASK.changes(scene)
+    paths = {"services/x.py": "x.py", text[:300] or "x": "y.py"}
+    renamed = [with_paths(book, one, paths, set()) for one in (memory, other)]
+    return verify.TASK.changes(scene), archive_stale.TASK.changes(scene), renamed
 
 
 BEGINNING = 2_000
@@ -398,7 +401,12 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     ),
     "a section of a document": (("dreamer/core/doc_checks.py",), _section),
     "what a memory names of a tree": (
-        ("dreamer/core/named.py", "dreamer/core/tasks/verify.py", "dreamer/core/tasks/archive_stale.py"),
+        (
+            "dreamer/core/named.py",
+            "dreamer/core/repathing.py",
+            "dreamer/core/tasks/verify.py",
+            "dreamer/core/tasks/archive_stale.py",
+        ),
         lambda text: (named_in(text), named_in(f"`{text}"), _looked_for(text)),
     ),
 }

@@ -68,6 +68,17 @@ class TaskFinished(Event, frozen=True):
     """Items of models' answers that failed a check."""
     unasked: int = 0
     """What is left that a model is to be asked about: the task has a slot again, though nothing changed."""
+    commit: str = ""
+    """The commit of the tree that it has looked at, where it looks only at what changes from there; empty: it looks at
+    all again, ..."""
+    uncommitted: list[str] = []
+    """... the paths of what differed from it, ..."""
+    position: int = 0
+    """... and the position of the newest memory that it has seen."""
+    is_of_mirror: bool = False
+    """Whether the tree was the mirror of a remote, which has no texts."""
+    is_partial: bool = False
+    """Whether it has looked only at what had changed."""
 
 
 EVENTS: tuple[type[Event], ...] = (TaskAsked, TaskFinished)

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from schemas.subjects import token
 from services.commit_indexer.core import arguments
 from services.commit_indexer.repository import Repository
 from services.kit.files import open_own
 from services.kit.git import GitFailed, git
 from services.kit.git_environment import REMOTE, environment
+from services.kit.mirror_place import mirror_in
 
 MOST_PACKS = 100
 """Fetches that brought something, after which one pack of them all is fetched."""
@@ -38,8 +38,8 @@ class Mirror:
 
     def __init__(self, folder: Path, project: str, address: str, depth: int) -> None:
         """`depth`: how many commits deep it is to be."""
-        self._directory = folder / f"{token(project)}.git"
-        self._lock = folder / f"{token(project)}.lock"
+        self._directory = mirror_in(folder, project)
+        self._lock = self._directory.with_suffix(".lock")
         self._depth = depth
         self._step = depth
         """How many commits deep the next fetch goes: less, where so many did not come in time."""

@@ -16,6 +16,7 @@ from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 from services.kit.settings_reader import SettingsReader
+from services.settings.dream_tasks import check_times
 
 NOUN = "settings"
 
@@ -28,7 +29,7 @@ class OwnSettings:
         self._names = names
         self._known = SettingsReader(kit)
         settings = kit.settings
-        self._installation = own_values(settings.plan, settings.history, settings.memory)
+        self._installation = own_values(settings.plan, settings.history, settings.memory, settings.dream)
         self._applies_key_files = settings.dream.key_files == "applied"
         reader = NounReader(kit.reader, (NOUN,), catches_up=True)
         sessions = Sessions(reader, evolve, ProjectSettings(), settings.loop.sessions, knows_causes=True)
@@ -41,7 +42,7 @@ class OwnSettings:
     async def handle(self, address: Address, message: CommandMessage, command: Command) -> Answer:
         """Decide a person's command about a project, under the name that it goes by."""
         project = (await self._names.now()).project(address.project)
-        context = SettingsContext(trust_of(message.actor), self._installation, self._applies_key_files)
+        context = SettingsContext(trust_of(message.actor), self._installation, check_times, self._applies_key_files)
 
         def judge(state: ProjectSettings) -> Decision:
             return decide(state, command, context)

@@ -47,7 +47,7 @@ from schemas.events import (
 )
 from schemas.subjects import Address, BadSubject, parse_command
 from services.desk.books import Books
-from services.desk.core import dreams, session, spending
+from services.desk.core import dreams, session
 from services.desk.core.commands import COMMANDS, WRITES, decide, misplaced, rule_of
 from services.desk.core.dreams import DreamOrders
 from services.desk.core.questions import Questions
@@ -56,6 +56,7 @@ from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
 from services.desk.docs import ProposedDocs
 from services.desk.intake import MemoryIntake
+from services.desk.ledgers import Ledgers
 from services.desk.questions import QuestionDesk
 from services.desk.schedule import Schedule
 from services.domain.addressing import check_address
@@ -137,7 +138,7 @@ class Desk:
         self._sessions = Aggregate.of(
             kit, session.evolve, session.DeskSession(), guard=WRITTEN, catches_up=True, once=True
         )
-        self._ledgers = _ledgers(kit)
+        self._ledgers = Ledgers(kit)
         self._questions = QuestionDesk(kit)
         reader = NounReader(kit.reader, ("dream",), catches_up=True)
         orders = Sessions(reader, dreams.evolve, DreamOrders(), kit.settings.loop.sessions, knows_causes=True)
@@ -147,7 +148,7 @@ class Desk:
         self._docs = ProposedDocs(kit, self._books.names)
         self._deciders: Mapping[type, Decider] = {
             session.DeskSession: partial(self._decided, self._sessions),
-            Ledger: partial(self._decided, self._ledgers),
+            Ledger: self._spent,
             Questions: self._questions.handle,
             DreamOrders: self._ordered,
             Book: self._books.handle,
@@ -160,6 +161,7 @@ class Desk:
         await self._intake.open()
         await Schedule(kit, self._books).open()
         await self._questions.open()
+        await self._ledgers.open()
         await kit.bus.serve("do.>", kit.room, self._answer)
 
     async def idle(self) -> bool:
@@ -216,6 +218,9 @@ class Desk:
         context = await self._context(message, address)
         return await decided(aggregate, self._kit.reader, address, message, lambda now: decide(now, command, context))
 
+    async def _spent(self, address: Address, message: CommandMessage, command: Command) -> Answer:
+        return await self._ledgers.handle(address, message, command, await self._context(message, address))
+
     async def _ordered(self, address: Address, message: CommandMessage, command: Command) -> Answer:
         """Decide an order to the dreamer: it is for the project, under the name that it goes by."""
         context = await self._context(message, address)
@@ -247,13 +252,6 @@ class Desk:
             remembers=await self._books.remembers(project),
             tasks=TASKS,
         )
-
-
-def _ledgers(kit: Kit) -> Aggregate[Ledger]:
-    """The ledgers of all projects, read past all other facts of their addresses."""
-    reader = NounReader(kit.reader, (spending.NOUN,), catches_up=True)
-    sessions = Sessions(reader, spending.evolve, Ledger(), kit.settings.loop.sessions, knows_causes=True)
-    return Aggregate(kit, sessions, guard=WRITTEN, catches_up=True)
 
 
 def _command(command_type: str, message: CommandMessage) -> Command:

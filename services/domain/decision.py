@@ -18,6 +18,23 @@ class Decision(msgspec.Struct, frozen=True):
     """Where the same was written before, if it was; 0: it is being written now, together with this command."""
 
 
+class InstallationBudget(msgspec.Struct, frozen=True):
+    """What all projects of an installation may spend together, and have spent: tokens, and money."""
+
+    daily_tokens: int = 0
+    """The most in a day of UTC; 0: there is no limit, and so with all four."""
+    daily_usd: float = 0.0
+    monthly_tokens: int = 0
+    monthly_usd: float = 0.0
+    spent_today: tuple[int, int] = (0, 0)
+    """Tokens, and millionths of a USD."""
+    spent_this_month: tuple[int, int] = (0, 0)
+
+    @property
+    def is_limited(self) -> bool:
+        return any((self.daily_tokens, self.daily_usd, self.monthly_tokens, self.monthly_usd))
+
+
 class CommandContext(msgspec.Struct, frozen=True):
     """The context of a command: its sender, its time, and the limits that are set."""
 
@@ -44,6 +61,8 @@ class CommandContext(msgspec.Struct, frozen=True):
     """The same for a month of UTC; 0: the days alone count ..."""
     monthly_usd: float = 0.0
     """... and cost."""
+    installation: InstallationBudget = InstallationBudget()
+    """The same for all projects together."""
     session: str = ""
     """The session that it comes from; empty: none."""
     dreams: bool = True

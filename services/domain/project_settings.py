@@ -5,7 +5,7 @@ key, no budget, no path outside. Which settings are on it is declared where each
 `services.domain.limits`), and nowhere else.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
@@ -15,6 +15,7 @@ from msgspec import Meta
 from schemas.envelope import Envelope
 from schemas.events import Event, SettingsApplied
 from services.domain import key_files
+from services.domain.dream_times import DreamTimes
 from services.domain.finding import echo
 from services.domain.key_files import KeyFiles
 from services.domain.limits import History, Limits, MemoryLimits, inside
@@ -23,7 +24,14 @@ Own = Literal["any", "off"]
 """What a project may set a setting to."""
 G = TypeVar("G", bound=msgspec.Struct)
 
-GROUPS: Mapping[str, type[msgspec.Struct]] = {"plan": Limits, "history": History, "memory": MemoryLimits}
+CheckTimes = Callable[[Mapping[str, str], str], None]
+"""Raises `ValueError` for slots of tasks, or a time zone, that an installation cannot use: it knows which there are."""
+GROUPS: Mapping[str, type[msgspec.Struct]] = {
+    "plan": Limits,
+    "history": History,
+    "memory": MemoryLimits,
+    "dream": DreamTimes,
+}
 """The groups of settings of which a project may set some, by their names in a file."""
 MOST_PATHS, LONGEST_PATH = 50, 300
 """How many files a list may name, and of how many characters: the adapter reads no more than 100 of both lists."""
@@ -51,7 +59,12 @@ class OwnSetting(NamedTuple):
         """The possible values, in words."""
         if get_origin(self.kind) is Literal:
             return f"one of {', '.join(get_args(self.kind))}"
-        return "true or false" if self.kind is bool else f"a list of at most {MOST_PATHS} paths"
+        if self.kind is bool:
+            return "true or false"
+        if self.kind is str:
+            return "a time zone such as `Europe/Berlin`"
+        is_of_paths = self.kind == tuple[str, ...]
+        return f"a list of at most {MOST_PATHS} paths" if is_of_paths else 'tasks, such as `verify = "0 3 * * *"`'
 
 
 def _own_settings() -> Iterator[tuple[str, OwnSetting]]:
@@ -162,8 +175,16 @@ def checked_values(given: Mapping[str, object]) -> tuple[Mapping[str, object], S
     return found, problems
 
 
-def refused_by(settings: Mapping[str, object], installation: Mapping[str, object]) -> Iterator[str]:
-    """Refusals: settings that an installation does not let a project change, with a remedy."""
+def refused_by(
+    settings: Mapping[str, object], installation: Mapping[str, object], check_times: CheckTimes
+) -> Iterator[str]:
+    """Refusals: settings that an installation does not let a project change, or cannot use, with a remedy."""
+    times = with_own(DreamTimes(), settings)
+    for name, slots, zone in (("dream.slots", times.slots, ""), ("dream.zone", {}, times.zone)):
+        try:
+            check_times(slots, zone)
+        except ValueError as error:
+            yield f"{name} cannot be used: {error}"
     for name, value in settings.items():
         if OWN[name].own == "off" and value and not installation[name]:
             yield (
@@ -174,7 +195,7 @@ def refused_by(settings: Mapping[str, object], installation: Mapping[str, object
 
 def own_values(*groups: msgspec.Struct) -> dict[str, object]:
     """All that a project may set, with what these groups of an installation's settings say."""
-    by_type = {type(group): group for group in groups}
+    by_type = {_definition(group): group for group in groups}
     return {name: getattr(by_type[GROUPS[one.group]], one.name) for name, one in OWN.items()}
 
 
@@ -184,7 +205,10 @@ def with_own(group: G, settings: Mapping[str, object]) -> G:
     changes: dict[str, Any] = {}
     for name, setting in names.items():
         value = settings.get(f"{setting.group}.{name}")
-        if value is not None and value != getattr(group, name) and not (setting.own == "off" and value):
+        now = getattr(group, name)
+        if isinstance(value, Mapping) and isinstance(now, Mapping):
+            value = {**now, **value}  # what a project does not name is as the installation has it
+        if value is not None and value != now and not (setting.own == "off" and value):
             changes[name] = value
     if isinstance(group, Limits) and (accepted := accepted_in(settings)):
         changes["key_files"] = _joined(changes.get("key_files", group.key_files), accepted)
@@ -208,10 +232,12 @@ def _value(setting: OwnSetting, value: object) -> object:
             raise ValueError(f"it names {len(value)} files")
         return tuple(dict.fromkeys(_path(one) for one in value))
     try:
-        return msgspec.convert(value, setting.typed)
+        found: object = msgspec.convert(value, setting.typed)
     except msgspec.ValidationError as error:
         text = str(error)
         raise ValueError(f"it is {text[:1].lower()}{text[1:]}" if text.startswith("Invalid") else text) from error
+    GROUPS[setting.group](**{setting.name: found})  # a group refuses what its types do not
+    return found
 
 
 def _path(path: object) -> str:

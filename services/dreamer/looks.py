@@ -10,7 +10,8 @@ from schemas.conditions import CommandCondition, CommitCondition, FileCondition,
 from schemas.events import ToolRan
 from services.domain.record import Record
 from services.dreamer.core.verdicts import FileLook, GitLook, SessionLook
-from services.dreamer.tree import PATIENCE, Checkout
+from services.dreamer.git_history import PATIENCE
+from services.dreamer.tree import Checkout
 from services.kit.git import GitFailed, git
 from services.kit.git_environment import environment
 

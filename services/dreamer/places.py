@@ -1,10 +1,12 @@
-"""The places of a project's files on this machine."""
+"""The places of a project's files on this machine: a work tree, or else the mirror of its remote."""
 
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from services.dreamer.mirror_tree import MirrorTree
 from services.dreamer.tree import Checkout
+from services.kit.mirror_place import FOLDER, mirror_in
 from services.kit.project_name import is_of
 
 
@@ -23,3 +25,12 @@ async def checkout_of(project: str, roots: Sequence[str]) -> Checkout | None:
         except OSError:
             continue
     return None
+
+
+async def mirror_of(data: Path, project: str) -> MirrorTree | None:
+    """The mirror of a project's remote, as the commit indexer has made it; none: there is none that can be read."""
+    place = mirror_in(data / FOLDER, project)
+    if not await asyncio.to_thread((place / "HEAD").is_file):
+        return None
+    found = await asyncio.to_thread(MirrorTree, place)
+    return found if len(found) else None

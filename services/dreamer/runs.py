@@ -26,9 +26,10 @@ from services.dreamer.core.outcome import (
     next_task,
 )
 from services.dreamer.core.state import MOST_CHANGES, SENDER, Dreams
-from services.dreamer.core.task import DreamTask, FileUseTask, Scene, TaskChange
+from services.dreamer.core.task import DreamTask, FileUseTask, OptionalTreeTask, Scene, TaskChange, Tree, TreeNameTask
+from services.dreamer.core.tree_look import changes_since, with_look
 from services.dreamer.file_uses import file_uses
-from services.dreamer.places import checkout_of
+from services.dreamer.places import checkout_of, mirror_of
 from services.dreamer.questions import TaskQuestions
 from services.kit.bus import Unreachable
 from services.kit.commands import send
@@ -175,6 +176,8 @@ class DreamRun:
         ended = ending(after, task, backlog, are_models=self._questions.are_possible)
         left, unasked = await asyncio.to_thread(self._left, task, self._later(scene, after, task))
         ended = replace(ended, refused=refused, backlog_after=left, unasked=unasked)
+        if _looks_at_changes(task) and not refused and len(changes) <= MOST_CHANGES:
+            ended = await asyncio.to_thread(with_look, ended, scene)
         return await self._with_counts(job.address, ended, began)
 
     def _without_tree(self, run: str, task: DreamTask, began: float) -> TaskFinished:
@@ -190,15 +193,24 @@ class DreamRun:
 
     async def _scene(self, address: Address, state: Dreams, task: DreamTask) -> Scene | None:
         """What a task sees; none: it needs the files of the project, and they are not here."""
-        if not task.needs_tree:
+        takes_tree = isinstance(task, OptionalTreeTask) and task.takes_tree
+        if not task.needs_tree and not takes_tree:
             return self._later(Scene(state.book, datetime.now(UTC)), state, task)
-        roots = state.roots if self._kit.settings.commits.checkouts else ()
-        tree = await checkout_of(address.project, roots)
-        if tree is None:
+        commits = self._kit.settings.commits
+        tree: Tree | None = await checkout_of(address.project, state.roots if commits.checkouts else ())
+        if tree is None and (takes_tree or _looks_at_changes(task)) and address.project in commits.remotes:
+            tree = await mirror_of(self._kit.settings.data, address.project)
+        if tree is None and task.needs_tree:
             return None
         needs_uses = isinstance(task, FileUseTask) and task.needs_uses
         uses = await file_uses(self._kit.reader, address.project, state.roots) if needs_uses else {}
-        return self._later(Scene(state.book, datetime.now(UTC), tree, uses=uses), state, task)
+        changes = None
+        if tree is not None and _looks_at_changes(task):
+            await asyncio.to_thread(
+                getattr, tree, "point"
+            )  # that of now: what changes from here on is for the next run
+            changes = await asyncio.to_thread(changes_since, state.looked.get(task.NAME), tree, datetime.now(UTC))
+        return self._later(Scene(state.book, datetime.now(UTC), tree, uses=uses, changes=changes), state, task)
 
     def _later(self, scene: Scene, state: Dreams, task: DreamTask) -> Scene:
         """The same with what is known of the project by now."""
@@ -231,6 +243,11 @@ class DreamRun:
 def _started(run: str, now: Dreams) -> Sequence[Event]:
     memories = sum(memory.is_active for memory in now.book.memories.values())
     return () if now.run.is_started else [DreamStarted(run=run, memories=memories)]
+
+
+def _looks_at_changes(task: DreamTask) -> bool:
+    """Whether a task looks at names and history alone, and only at what has changed since."""
+    return isinstance(task, TreeNameTask) and task.looks_at_changes
 
 
 def _words(error: Exception) -> str:

@@ -5,32 +5,33 @@ Tasks read it in a thread of their own, since they wait for the disk and for git
 
 from __future__ import annotations
 
-import asyncio
 import os
 import stat
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from services.domain.secret_paths import is_secret
 from services.dreamer.core.paths import parts_of
-from services.dreamer.core.task import FileCommit
-from services.kit.git import GitFailed, git
-from services.kit.git_environment import environment
+from services.dreamer.core.task import FileCommit, TreePoint
+from services.dreamer.git_history import (
+    LOG,
+    GonePaths,
+    asked,
+    bounds_of,
+    changed_between,
+    ending_so,
+    gone_paths,
+    point_of,
+)
 
 MOST_BYTES = 64 * 1024
 """Of a file whose text is read."""
 UNREADABLE = "\ufffd"
 """What bytes that are no UTF-8 are read as."""
-PATIENCE = 3.0
-"""Seconds that git may take for one answer."""
-MOST_COMMITS = 2_000
-"""The newest commits in which renamed files are looked for."""
-_LOG = ("log", f"--max-count={MOST_COMMITS}", "--diff-filter=RD", "--name-status", "-z", "--format=", "-l400")
 _STAGED = ("diff-index", "--cached", "--diff-filter=RD", "--name-status", "-z", "-M", "-l400", "HEAD")
 _ABSENT = ("ls-files", "--deleted", "-z")
 """What is not committed yet, without a look into files: whoever compares those with the index runs the filters that a
@@ -44,17 +45,10 @@ _OPENED = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLO
 """No link, and no pipe for whose other end somebody waits."""
 
 
-class GonePaths(NamedTuple):
-    """The paths that files had before, as far as git says."""
-
-    renames: Mapping[str, str]
-    """Old path -> new path."""
-    deleted: frozenset[str]
-    """Those of files that have no new one."""
-
-
 class Checkout:
     """A work tree. No link leads out of it, and no file with secrets is read."""
+
+    is_whole = True
 
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
@@ -131,25 +125,36 @@ class Checkout:
         """The commits since the newest one that has changed a file, the newest first; none where git does not say."""
         if not parts_of(path):
             return ()
-        bounded = {"GIT_CEILING_DIRECTORIES": str(self._root.parent), "GIT_LITERAL_PATHSPECS": "1"}
-        last = _asked(self._root, ("log", "--max-count=1", "--format=%H"), path=path, **bounded).decode().strip()
-        return _commits(_asked(self._root, _SINCE, f"{last}..HEAD", **bounded)) if last else ()
+        bounded = {**bounds_of(self._root), "GIT_LITERAL_PATHSPECS": "1"}
+        last = asked(self._root, ("log", "--max-count=1", "--format=%H"), path=path, **bounded).decode().strip()
+        return _commits(asked(self._root, _SINCE, f"{last}..HEAD", **bounded)) if last else ()
 
     def moved(self, path: str) -> str:
         """Where git says that a file or a folder was renamed to, over several renames; empty: not known, or gone."""
-        new = _followed(self._gone.renames, path) or self._folder_followed("/".join(parts_of(path)))
-        return new if new and not is_secret(new) and self.exists(new) else ""
+        new = self._gone.moved("/".join(parts_of(path)), self.exists)
+        return "" if is_secret(new) else new
 
-    def _folder_followed(self, folder: str) -> str:
-        """The folder that has most of what was in another one, some of it by the same name; empty: there is none."""
-        within = f"{folder}/"
-        left = [path for path in (*self._gone.renames, *self._gone.deleted) if path.startswith(within)]
-        places = [(f"/{path.removeprefix(within)}", _followed(self._gone.renames, path)) for path in left]
-        there = [(name, new) for name, new in places if self.exists(new)]
-        folders = Counter(new.removesuffix(name) for name, new in there if new.endswith(name))
-        ((found, _),) = folders.most_common(1) or [("", 0)]
-        count = sum(new.startswith(f"{found}/") for _, new in there)
-        return found if 2 * count > len(left) else ""
+    def named(self, ending: str) -> Sequence[str]:
+        """The files that git has under a path that ends so; none where it does not say."""
+        return ending_so(self._tracked, "/".join(parts_of(ending)))
+
+    @cached_property
+    def _tracked(self) -> Sequence[str]:
+        answer = asked(self._root, ("ls-files", "-z"), **bounds_of(self._root)).decode(errors="replace")
+        return [path for path in answer.split("\0") if path]
+
+    def was_there(self, path: str) -> bool:
+        """Whether git says that there was a file or a folder of this path, which is gone."""
+        return self._gone.was_there("/".join(parts_of(path)))
+
+    @cached_property
+    def point(self) -> TreePoint | None:
+        """Its state when it was first asked for. None: git does not say, or much of it is not committed."""
+        return point_of(self._root)
+
+    def changed_since(self, before: TreePoint) -> AbstractSet[str] | None:
+        """The paths of what has changed since then. None: it is not known."""
+        return changed_between(self._root, before, self.point, self._gone) if self.point else None
 
     def _place(self, path: str) -> Path | None:
         """Where a path leads, if that is within the tree."""
@@ -186,31 +191,13 @@ class Checkout:
     @cached_property
     def _gone(self) -> GonePaths:
         """What the log says, and before that what is not committed yet."""
-        bounded = {"GIT_CEILING_DIRECTORIES": str(self._root.parent)}
-        logged = _gone_paths(_asked(self._root, _LOG, "-M", **bounded))
-        staged = _gone_paths(_asked(self._root, _STAGED, **bounded))
-        absent = frozenset(_asked(self._root, _ABSENT, **bounded).decode(errors="replace").split("\0")) - {""}
+        bounds = bounds_of(self._root)
+        logged = gone_paths(asked(self._root, LOG, "-M", **bounds))
+        staged = gone_paths(asked(self._root, _STAGED, **bounds))
+        absent = frozenset(asked(self._root, _ABSENT, **bounds).decode(errors="replace").split("\0")) - {""}
         renames = {**logged.renames, **staged.renames}
         deleted = (logged.deleted - staged.renames.keys()) | ((staged.deleted | absent) - renames.keys())
         return GonePaths(renames, deleted)
-
-
-def _asked(directory: Path, words: Iterable[str], *more: str, path: str = "", **bounds: str) -> bytes:
-    """What git answers in this thread, which runs no loop; nothing where it fails, or takes too long."""
-    try:
-        return asyncio.run(
-            git(
-                directory,
-                {**environment(os.environ), **bounds},
-                *words,
-                *more,
-                "--",
-                *([path] if path else []),
-                patience=PATIENCE,
-            )
-        )
-    except (GitFailed, OSError):
-        return b""
 
 
 def _commits(answer: bytes) -> list[FileCommit]:
@@ -221,29 +208,6 @@ def _commits(answer: bytes) -> list[FileCommit]:
         sha, _, subject = head.partition(" ")
         found.append(FileCommit(sha, subject, tuple(one for one in files if one)))
     return found
-
-
-def _gone_paths(answer: bytes) -> GonePaths:
-    """The paths of an answer with the newest change first, which holds."""
-    fields = iter([one for one in answer.decode(errors="replace").strip("\0\n").split("\0") if one.strip()])
-    renames: dict[str, str] = {}
-    deleted: set[str] = set()
-    for status in fields:
-        old = next(fields, "")
-        if status.strip().startswith("R"):
-            renames.setdefault(old, next(fields, ""))
-        else:
-            deleted.add(old)
-    return GonePaths(renames, frozenset(deleted - renames.keys()))
-
-
-def _followed(renames: Mapping[str, str], path: str) -> str:
-    """Where a path leads over all renames; empty: there is none. Those that lead in a circle end where they began."""
-    seen, name = {path}, path
-    while (after := renames.get(name, "")) and after not in seen:
-        seen.add(after)
-        name = after
-    return name if name != path else ""
 
 
 def _text(content: bytes) -> str | None:

@@ -34,11 +34,12 @@ from schemas.events import (
 )
 from schemas.subjects import Address
 from services.domain.draft import Draft
+from services.domain.dream_times import DreamTimes
 from services.domain.guards import WRITTEN
 from services.domain.outcome import Done
 from services.domain.project_settings import with_own
 from services.dreamer.core.found import TASKS
-from services.dreamer.core.schedule import Timetable, due, next_due
+from services.dreamer.core.schedule import Timetable, due, next_due, timetable_of
 from services.dreamer.core.state import CHANGES, NOUNS, Dreams, evolve
 from services.dreamer.public_web import PublicWeb
 from services.dreamer.questions import TaskQuestions
@@ -54,6 +55,7 @@ from services.kit.model import HarnessQuestions, Models
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 from services.kit.settings_reader import SettingsReader
+from services.settings.dream_tasks import check_zone
 
 JOBS = "dreamer_runs"
 """The consumer of requested runs. The broker stores its name, which never changes."""
@@ -95,12 +97,8 @@ class Dreamer:
         sessions = Sessions(reader, evolve, Dreams(), kit.settings.loop.sessions)
         self._dreams = Aggregate(kit, sessions, guard=WRITTEN, catches_up=True)
         self._tasks = TASKS
-        self._timetable = Timetable(
-            slots={name: settings.slots.get(name, task.CRON).strip() for name, task in self._tasks.items()},
-            zone=ZoneInfo(settings.zone) if settings.zone else local_zone(),
-            idle_after=timedelta(minutes=settings.idle_after),
-            apart=timedelta(hours=settings.apart),
-        )
+        self._zone = ZoneInfo(settings.zone) if settings.zone else local_zone()
+        self._times = DreamTimes(slots=settings.slots, zone=settings.zone)
         harness = HarnessQuestions(kit.bus, kit.reader, kit.room, wait=kit.settings.model.harness_wait)
         models = Models(kit.settings.model, harness=harness)
         kit.stack.push_async_callback(models.close)
@@ -149,10 +147,24 @@ class Dreamer:
 
     async def _timetable_of(self, project: str) -> Timetable:
         """When the tasks of a project are run: never by themselves where it has no memory."""
-        if await self._remembers(project):
-            return self._timetable
-        none = dict.fromkeys(self._timetable.slots, "")
-        return Timetable(none, self._timetable.zone, timedelta(0), self._timetable.apart)
+        settings = self._kit.settings.dream
+        times = with_own(self._times, await self._own.of(project))
+        zone, apart = self._zone_of(project, times.zone), timedelta(hours=settings.apart)
+        if not await self._remembers(project):
+            return Timetable(dict.fromkeys(self._tasks, ""), zone, timedelta(0), apart)
+        crons = {name: task.CRON for name, task in self._tasks.items()}
+        return timetable_of(times, zone, crons, timedelta(minutes=settings.idle_after), apart)
+
+    def _zone_of(self, project: str, name: str) -> tzinfo:
+        """The time zone of a project's slots. One that this machine does not know is that of the installation."""
+        if name == self._times.zone:
+            return self._zone
+        try:
+            check_zone(name)
+        except ValueError as error:
+            self._kit.log.warning("a project's time zone is not used", project=project, reason=str(error))
+            return self._zone
+        return ZoneInfo(name) if name else local_zone()
 
     async def _remembers(self, project: str) -> bool:
         """Whether a project has a memory."""

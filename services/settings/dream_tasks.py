@@ -46,3 +46,9 @@ def check_zone(name: str) -> None:
         raise ValueError(
             f"there is no time zone {name[:80]!r}: write one as `Europe/Berlin`, or nothing for that of this machine"
         ) from error
+
+
+def check_times(slots: Mapping[str, str], zone: str) -> None:
+    """Raise `ValueError`, with the right form, for slots and a zone that cannot be used here."""
+    check_slots(slots)
+    check_zone(zone)

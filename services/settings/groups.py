@@ -13,8 +13,9 @@ from msgspec import Meta
 from pydantic import SecretStr
 
 from services.domain.documents.proposals import DOCUMENTS, check_documents
+from services.domain.dream_times import DreamTimes
 from services.domain.limits import Commits, History, Limits, MemoryLimits
-from services.settings.dream_tasks import check_slots, check_zone
+from services.settings.dream_tasks import check_times
 
 
 def default_data_dir() -> Path:
@@ -176,6 +177,15 @@ class Model(msgspec.Struct, frozen=True):
     """The most tokens that a project may spend in a month of UTC; 0: the limit of each day is the only one."""
     monthly_usd: Annotated[float, Meta(ge=0.0, le=1e6)] = 0.0
     """The most that all of it may cost a project in a month of UTC, in USD; 0: no other limit than each day's."""
+    installation_daily_tokens: Annotated[int, Meta(ge=0, le=10**12)] = 0
+    """The most tokens, in and out, that all projects together may spend in a day of UTC; 0: each has its own limit
+    alone. Each further desk that decides at the same time may exceed these four limits by one call at most."""
+    installation_daily_usd: Annotated[float, Meta(ge=0.0, le=1e6)] = 0.0
+    """The most that all projects together may cost in a day of UTC, in USD; 0: each has its own limit alone."""
+    installation_monthly_tokens: Annotated[int, Meta(ge=0, le=10**12)] = 0
+    """The most tokens that all projects together may spend in a month of UTC; 0: no limit."""
+    installation_monthly_usd: Annotated[float, Meta(ge=0.0, le=1e6)] = 0.0
+    """The most that all projects together may cost in a month of UTC, in USD; 0: no limit."""
     harness_wait: Annotated[float, Meta(gt=0.0)] = 20.0
     """Seconds in which a harness must have taken a question that is put to harnesses, before the next model of the
     chain is asked."""
@@ -253,17 +263,9 @@ class IndexSettings(msgspec.Struct, frozen=True):
     """Rows of a table from which on it is searched by an index, and no longer row by row."""
 
 
-class Dream(msgspec.Struct, frozen=True):
+class Dream(DreamTimes, frozen=True):
     """When the dreamer works on what is remembered of a project: tasks have slots, and are run while nobody works."""
 
-    enabled: Annotated[bool, Meta(extra={"project": "off"})] = True
-    """Whether it works at all."""
-    slots: Mapping[str, str] = {}
-    """Per task, when it is due: minute, hour, day of the month, month and day of the week as for cron, such as
-    `{"verify": "0 3 * * *"}`; an empty line: never by itself. Tasks that are not named have slots of their own. A slot
-    that the machine slept through is made up for once."""
-    zone: str = ""
-    """The time zone of the slots, such as `Europe/Berlin`; empty: that of this machine."""
     idle_after: Annotated[float, Meta(ge=0.0, le=525_600.0)] = 30.0
     """Minutes without a model call in a project after which its tasks are run without a slot, too; 0: never."""
     apart: Annotated[float, Meta(ge=1.0, le=8_760.0)] = 12.0
@@ -283,8 +285,7 @@ class Dream(msgspec.Struct, frozen=True):
     them. Without one no address is looked at: an agent writes the address, and a request reveals it to its host."""
 
     def __post_init__(self) -> None:
-        check_slots(self.slots)
-        check_zone(self.zone)
+        check_times(self.slots, self.zone)
         check_documents(self.documents)
         msgspec.structs.force_setattr(self, "documents", tuple(dict.fromkeys(self.documents)))
 

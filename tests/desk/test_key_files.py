@@ -7,17 +7,19 @@ from schemas.events import Event, KeyFileDismissed, KeyFileProposed, SettingsApp
 from services.desk.core.commands import decide
 from services.desk.core.settings import SettingsContext
 from services.domain.decision import Decision
+from services.domain.dream_times import DreamTimes
 from services.domain.limits import History, Limits, MemoryLimits
 from services.domain.project_settings import MOST_PATHS, own_values, settings_of, with_own
+from services.settings.dream_tasks import check_times
 from tests.helpers.proposed_key_files import own, proposal
 
-INSTALLATION = own_values(Limits(), History(), MemoryLimits())
+INSTALLATION = own_values(Limits(), History(), MemoryLimits(), DreamTimes())
 A, B = proposal("a.py"), proposal("b.py")
 CORE = KeyFilePropose("core.py", 5, 2, 70)
 
 
 def decided(command: Command, *before: Event, trust: str = "person", applies: bool = False) -> Decision:
-    return decide(own(*before), command, SettingsContext(trust, INSTALLATION, applies))
+    return decide(own(*before), command, SettingsContext(trust, INSTALLATION, check_times, applies))
 
 
 def written(command: Command, *before: Event, trust: str = "person", applies: bool = False) -> tuple[Event, ...]:

@@ -14,7 +14,8 @@ from schemas.codec import encode
 from schemas.commands import Answer, Command, CommandMessage, HistoryOrder, HistoryRebuild, MemoryPropose, SpendReserve
 from schemas.envelope import Actor, Envelope
 from schemas.events import HistoryOrdered, MemoryReinforced, MemoryWritten, SpendRefused, SpendReserved, SpendSettled
-from schemas.subjects import Address
+from schemas.spending_asks import SpendingAsk, SpentBudget, SpentBudgets
+from schemas.subjects import Address, ask
 from services.desk.worker import Desk
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus, Unreachable
@@ -122,6 +123,66 @@ async def test_two_desks_never_grant_more_than_there_is(broker: Broker, round_: 
     assert sorted(granted) == sorted(event.tokens for event in reserved)
     assert BUDGET - 47 - round_ < sum(granted) <= BUDGET
     assert 60 == len(reserved) + len([event for event in events if isinstance(event, SpendRefused)])
+
+
+def installation_settings() -> Settings:
+    model = Model(daily_tokens=BUDGET, daily_usd=1.0, installation_daily_tokens=BUDGET, installation_monthly_usd=0.9)
+    return replace(quick_settings(), model=model)
+
+
+async def test_all_projects_together_have_a_limit_that_a_settlement_gives_back_to(bus: Bus) -> None:
+    first, second = Spending(bus, "harbour", "historian"), Spending(bus, "quay", "dreamer")
+    async with opened(Desk(), bus, installation_settings()):
+        await first.reserve("r1", "history", 600, 0.1)
+        with pytest.raises(BudgetExhausted, match=r"the installation's budget of \S+ 400 tokens"):
+            await second.reserve("r2", "history", 500, 0.0)
+        await first.settle("r1", 200, 0.1)
+        await second.reserve("r3", "history", 500, 0.0)
+        with pytest.raises(BudgetExhausted, match=r"the installation's budget of \d+-\d+ .* 0\.80 USD are left"):
+            await second.reserve("r4", "history", 1, 0.81)
+    async with opened(Desk(), bus, installation_settings()):  # a desk that is started anew knows all of it
+        with pytest.raises(BudgetExhausted, match=r"the installation's budget of \S+ 300 tokens"):
+            await Spending(bus, "pier", "historian").reserve("r5", "history", 301, 0.0)
+        answer = await bus.request(ask(SpendingAsk.NAME, "quay"), encode(SpendingAsk("quay")), PATIENCE)
+    day = datetime.now(UTC).date().isoformat()
+    assert msgspec.json.decode(answer, type=SpentBudgets).budgets == (
+        SpentBudget("project", day, 500, 0.0, BUDGET, 1.0),
+        SpentBudget("project", day[:7], 500, 0.0),
+        SpentBudget("installation", day, 700, 0.1, BUDGET),
+        SpentBudget("installation", day[:7], 700, 0.1, most_usd=0.9),
+    )
+
+
+async def granted_of(bus: Bus, desks: int, broker: Broker) -> Sequence[int]:
+    """Ask these desks at once for far more than there is, for three projects; what was granted."""
+    async with AsyncExitStack() as stack:
+        for _ in range(desks):
+            connection = await connected(broker)
+            stack.push_async_callback(connection.close)
+            await stack.enter_async_context(opened(Desk(), connection, installation_settings()))
+        granted: list[int] = []
+
+        async def spend(number: int) -> None:
+            tokens = 40 + number % 7
+            spending = Spending(bus, ("harbour", "quay", "pier")[number % 3], "historian")
+            try:
+                await spending.reserve(f"r{number}", "history", tokens, 0.0)
+            except BudgetExhausted:
+                return
+            granted.append(tokens)
+
+        await asyncio.gather(*(spend(number) for number in range(90)))
+    return granted
+
+
+async def test_one_desk_never_grants_more_than_all_projects_may_spend(broker: Broker, bus: Bus) -> None:
+    assert BUDGET - 47 < sum(await granted_of(bus, 1, broker)) <= BUDGET
+
+
+async def test_each_further_desk_exceeds_what_all_projects_may_spend_by_one_call_at_most(
+    broker: Broker, bus: Bus
+) -> None:
+    assert BUDGET - 47 < sum(await granted_of(bus, 3, broker)) <= BUDGET + 2 * 46
 
 
 @pytest.mark.usefixtures("spending")

@@ -12,6 +12,7 @@ from schemas.codec import wrap
 from schemas.envelope import Actor
 from schemas.events import Event, SettingsApplied
 from schemas.subjects import Address
+from services.domain.dream_times import DreamTimes
 from services.domain.limits import Commits, History, Limits, MemoryLimits
 from services.domain.project_settings import (
     MOST_BYTES,
@@ -26,8 +27,10 @@ from services.domain.project_settings import (
     refused_by,
     with_own,
 )
+from services.settings.dream_tasks import check_times
 
-INSTALLATION = own_values(Limits(), History(), MemoryLimits())
+GROUPS = (Limits(), History(), MemoryLimits(), DreamTimes())
+INSTALLATION = own_values(*GROUPS)
 OTHERWISE: dict[str, object] = {
     "plan.head": False,
     "plan.head_documents": ("docs/map.md",),
@@ -36,6 +39,8 @@ OTHERWISE: dict[str, object] = {
     "plan.context": "full",
     "history.enabled": False,
     "memory.enabled": False,
+    "dream.slots": {"verify": "30 4 * * *"},
+    "dream.zone": "Europe/Berlin",
 }
 """Another value for each than the installation's default."""
 
@@ -65,25 +70,56 @@ def test_the_list_is_short_and_names_no_address_no_key_no_budget() -> None:
 def test_each_changes_its_own_group_alone(name: str) -> None:
     settings, problems = checked_values({name: OTHERWISE[name]})
     assert [] == [*problems]
-    groups = Limits(), History(), MemoryLimits()
-    changed = own_values(*(with_own(group, settings) for group in groups))
+    changed = own_values(*(with_own(group, settings) for group in GROUPS))
     assert {**INSTALLATION, name: OTHERWISE[name]} == changed
-    untouched = [with_own(group, settings) == group for group in groups]
+    untouched = [with_own(group, settings) == group for group in GROUPS]
     assert 1 == untouched.count(False)
 
 
 def test_with_nothing_set_the_very_values_of_the_installation_hold() -> None:
-    for group in (Limits(), History(), MemoryLimits(enabled=False)):
+    for group in (Limits(), History(), MemoryLimits(enabled=False), DreamTimes(zone="Asia/Tokyo")):
         assert with_own(group, {}) is group
-        assert with_own(group, INSTALLATION) is group
+        assert (
+            with_own(
+                group, {**INSTALLATION, "dream.zone": "Asia/Tokyo"} if isinstance(group, DreamTimes) else INSTALLATION
+            )
+            is group
+        )
 
 
 def test_memory_is_only_switched_off() -> None:
-    off = own_values(Limits(), History(), MemoryLimits(enabled=False))
+    off = own_values(Limits(), History(), MemoryLimits(enabled=False), DreamTimes())
     assert with_own(MemoryLimits(enabled=False), {"memory.enabled": True}) == MemoryLimits(enabled=False)
-    (sentence,) = refused_by({"memory.enabled": True, "plan.context": "full"}, off)
+    (sentence,) = refused_by({"memory.enabled": True, "plan.context": "full"}, off, check_times)
     assert "may only switch it off" in sentence
-    assert [] == [*refused_by({"memory.enabled": True}, INSTALLATION)]
+    assert [] == [*refused_by({"memory.enabled": True}, INSTALLATION, check_times)]
+
+
+def test_of_slots_a_project_names_those_that_are_other_than_the_installation_s() -> None:
+    installation = DreamTimes(slots={"verify": "0 3 * * *", "classify": ""}, zone="Asia/Tokyo")
+    own = with_own(installation, {"dream.slots": {"verify": "30 4 * * *", "improve": ""}})
+    assert ({"verify": "30 4 * * *", "classify": "", "improve": ""}, "Asia/Tokyo") == (own.slots, own.zone)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (
+            {"dream.slots": {"verfy": "0 3 * * *"}},
+            "dream.slots cannot be used: there is no task 'verfy': did you mean 'verify'?",
+        ),
+        (
+            {"dream.zone": "Berlin"},
+            "dream.zone cannot be used: there is no time zone 'Berlin': write one as `Europe/Berlin`",
+        ),
+        ({"dream.zone": "../../etc/passwd"}, "dream.zone cannot be used: there is no time zone"),
+    ],
+)
+def test_a_task_or_a_zone_that_an_installation_does_not_have_is_refused_with_the_right_form(
+    settings: dict[str, object], sentence: str
+) -> None:
+    (problem,) = refused_by(settings, INSTALLATION, check_times)
+    assert problem.startswith(sentence)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +154,11 @@ def test_a_name_outside_of_the_list_is_refused_with_the_nearest(name: str, remed
         ("plan.head", "false", "give true or false"),
         ("plan.head", 0, "give true or false"),
         ("history.enabled", {"a": {"b": {}}}, "give true or false"),
+        ("dream.slots", {"verify": "60 * * * *"}, "has a minute that cannot be: write minute, hour"),
+        ("dream.slots", {"verify": "02:00"}, "has 1 fields instead of 5"),
+        ("dream.slots", {"verify": 5}, 'give tasks, such as `verify = "0 3 * * *"`'),
+        ("dream.slots", "0 3 * * *", 'give tasks, such as `verify = "0 3 * * *"`'),
+        ("dream.zone", 1, "give a time zone such as `Europe/Berlin`"),
         ("plan.key_files", "src/core.py", "give a list of at most 50 paths"),
         ("plan.key_files", [1], "it names int instead of a path"),
         ("plan.key_files", [["a"]], "it names list instead of a path"),

@@ -2,12 +2,14 @@
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import timedelta
 
 import msgspec
 
 from services.domain.fold import Map
-from services.dreamer.core.task import FileCommit
+from services.dreamer.core.task import FileCommit, TreePoint
+from services.dreamer.git_history import ending_so
 from services.memory.book import Book
 from services.memory.classes import placed
 from services.memory.entry import Memory
@@ -51,14 +53,30 @@ NOT_GONE = (
 
 
 class MadeTree:
-    """The files of a made project."""
+    """The files of a made project. What has changed since a look is set by a test."""
+
+    is_whole = True
 
     def __init__(self, files: Mapping[str, str], moves: Mapping[str, str]) -> None:
         self.files, self.moves = files, moves
         self.commits: Sequence[FileCommit] = ()
+        self.point: TreePoint | None = None
+        self.changed: AbstractSet[str] | None = None
+        self.deleted = frozenset[str]()
+        self.lookups = 0
         self._folders = {name.rsplit("/", depth)[0] for name in files for depth in range(1, name.count("/") + 1)}
 
+    def named(self, ending: str) -> Sequence[str]:
+        return ending_so(self.files, ending)
+
+    def was_there(self, path: str) -> bool:
+        return path in self.deleted
+
+    def changed_since(self, _: TreePoint) -> AbstractSet[str] | None:
+        return self.changed
+
     def exists(self, path: str) -> bool:
+        self.lookups += 1
         return path in self.files or path.rstrip("/") in self._folders
 
     def text(self, path: str) -> str | None:

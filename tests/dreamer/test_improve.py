@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from schemas.commands import MemoryPin, MemoryRevise, MemoryWrite
+from schemas.commands import MemoryPin, MemoryRevise, MemoryWrite, PolicySet
 from schemas.events import MemoryProposed, MemoryRevised
 from services.dreamer.core.sheet import TWICE, UNKNOWN
 from services.dreamer.core.task import Scene
 from services.dreamer.core.tasks.improve import TASK, MemoryText
+from tests.dreamer.made_project import MadeTree
 from tests.helpers.lying_models import ORDER, Item, answered, desk_with, items_of, lies, telling, worded
 from tests.helpers.memory_books import NOON, Desk, named
 
@@ -140,3 +141,58 @@ def test_whatever_a_model_answers_only_words_of_the_memory_are_accepted(text: st
     for command in commands:
         assert isinstance(command, MemoryRevise)
         assert {*command.text.lower().strip(".").split()} <= {*TEXTS[0].lower().strip(".").split()}
+
+
+FILES = {
+    "services/tide.py": "",
+    "services/quay/crane.py": "",
+    "services/pier/crane.py": "",
+    "map.md": "",
+    "keys/.env": "",
+}
+
+
+def completed(text: str, *, policy: str = "applied", trust: str = "agent", tree: MadeTree | None = None) -> list[str]:
+    desk = Desk()
+    desk.say(PolicySet("dreamer", policy))
+    name = named(desk.say(MemoryWrite(text="Cranes are in the module of cranes.", category="ARCHITECTURE"), trust))
+    desk.book = desk.book.with_memory(replace(desk.of(name), text=text, trust=trust))
+    changes = TASK.changes(Scene(desk.book, NOON, tree or MadeTree(FILES, {})))
+    for change in changes:
+        assert desk.say(change.command, "dreamer").ok
+        assert [] == [*TASK.changes(Scene(desk.book, NOON, tree or MadeTree(FILES, {})))], "once is enough"
+    return [change.command.text for change in changes if isinstance(change.command, MemoryRevise)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The gauge is read in `tide.py`.", "The gauge is read in `services/tide.py`."),
+        ("At most 3 gauges are read in tide.py:17.", "At most 3 gauges are read in services/tide.py:17."),
+        ("The gauge is not read in tide.py.", ""),
+        ("Cranes of the quay are in `quay/crane.py`.", "Cranes of the quay are in `services/quay/crane.py`."),
+        (
+            "`tide.py` reads what `quay/crane.py` lifts.",
+            "`services/tide.py` reads what `services/quay/crane.py` lifts.",
+        ),
+        ("The gauge is read in `services/tide.py`.", ""),
+        ("Cranes are in `crane.py`.", ""),
+        ("The map is `map.md`.", ""),
+        ("Keys are in `.env`.", ""),
+        ("The gauge was read in the old `tide.py`.", ""),
+        ("The gauge is read in `ide.py` or `xtide.py`.", ""),
+    ],
+)
+def test_a_file_that_is_named_without_its_folder_gets_its_path_where_there_is_one_of_that_name(
+    text: str, expected: str
+) -> None:
+    assert [expected] * bool(expected) == completed(text)
+    assert [expected] * bool(expected) == completed(text, policy="held")
+
+
+def test_nothing_but_the_path_changes_and_memories_of_people_are_left_alone() -> None:
+    text = "Only the Harbour of Lund reads `tide.py`, at most 3 times per 10 s, because its gauge must rest."
+    assert [text.replace("tide.py", "services/tide.py")] == completed(text)
+    assert [] == completed(text, policy="refused")
+    assert [] == completed(text, trust="person")
+    assert [] == completed(text, tree=MadeTree({}, {}))

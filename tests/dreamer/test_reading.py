@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from services.dreamer import tree as door
+from services.dreamer import git_history
 from services.dreamer.tree import MOST_BYTES, Checkout
 from services.kit.git import git
 from tests.helpers import repositories
@@ -159,7 +159,7 @@ def test_git_has_three_seconds_and_is_asked_once(root: Path, monkeypatch: pytest
         asked.append(patience)
         return await git(folder, environment, *words, patience=patience)
 
-    monkeypatch.setattr(door, "git", counted)
+    monkeypatch.setattr(git_history, "git", counted)
     tree = Checkout(root)
     assert ["", ""] == [tree.moved("x/y.py"), tree.moved("x/z.py")]
     assert [3.0, 3.0, 3.0] == asked

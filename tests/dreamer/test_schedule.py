@@ -1,5 +1,6 @@
 """When runs are due: no slot is missed and none comes twice, whatever clocks do and however long a machine sleeps."""
 
+import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -18,8 +19,12 @@ from schemas.events import (
     NoteWritten,
     PolicyChanged,
     ProjectIdentified,
+    SettingsApplied,
     TaskFinished,
 )
+from services.domain.dream_times import DreamTimes
+from services.domain.project_settings import checked_values, with_own
+from services.dreamer.core.schedule import Timetable, timetable_of
 from services.dreamer.core.state import MOST_CHANGES
 from tests.helpers.dreaming import ROOM, Project, timetable
 from tests.helpers.examples import examples as number_of
@@ -128,6 +133,49 @@ def test_each_task_has_its_own_slots(seed: int, first: int, second: int) -> None
     for task, of_slots in (("a", slots(time(first), ZoneInfo("UTC"))), ("b", mondays)):
         runs = [at for at, request in project.runs if task in request.tasks]
         assert expected(of_slots, changes, asleep) == runs
+
+
+def timed(times: DreamTimes, **own: object) -> Timetable:
+    """The timetable of a project in an installation with these times."""
+    settings, problems = checked_values({f"dream.{name}": value for name, value in own.items()})
+    assert not problems
+    times = with_own(times, settings)
+    return timetable_of(times, ZoneInfo(times.zone), {"a": "0 3 * * *", "b": "0 4 * * *"}, timedelta(0), 12 * HOUR)
+
+
+@pytest.mark.parametrize(("mine", "other"), [(ZONES[0], ZONES[1]), (ZONES[1], ZONES[2]), (ZONES[2], ZONES[0])])
+@given(seed=st.integers(0, 10**6), hour=st.integers(0, 23))
+@settings(max_examples=number_of(4), deadline=None)
+def test_two_projects_in_two_zones_each_have_their_slots_over_clock_changes_and_sleep(
+    mine: str, other: str, seed: int, hour: int
+) -> None:
+    """One has the times of the installation, and the other its own; both run on the one machine."""
+    asleep, random = sleeps(Random(seed)), Random(seed)
+    changes = [START + HOUR * (number + random.uniform(0.1, 0.9)) for number in range(0, DAYS * 24, 9)]
+    changes = [at for at in changes if awake(at, asleep) == at]
+    installation = DreamTimes(slots={"b": ""}, zone=mine)
+    for table, zone, at in (
+        (timed(installation), mine, time(3)),
+        (timed(installation, zone=other, slots={"a": f"30 {hour} * * *"}), other, time(hour, 30)),
+    ):
+        project = Project(table)
+        played(project, changes, asleep, dreamers=2)
+        assert expected(slots(at, ZoneInfo(zone)), changes, asleep) == [one for one, _ in project.runs]
+        assert {("a",)} == {tuple(request.tasks) for _, request in project.runs}
+
+
+def test_a_slot_of_the_past_was_not_missed_by_who_did_not_have_it_then() -> None:
+    """Something changed at noon, and at three somebody sets a slot that is at one."""
+    project = changed()
+    project.append(SettingsApplied(settings=json.dumps({"dream.slots": {"verify": "0 13 * * *"}})), NOON + 3 * HOUR)
+    project.table = timetable(UTC, verify="0 13 * * *")
+    assert NOON + 25 * HOUR == project.next_due(NOON + 3 * HOUR)
+    assert not project.looks(NOON + 4 * HOUR, NOON + 4 * HOUR)
+    project.append(SettingsApplied(settings='{"plan.context": "full"}'), NOON + 14 * HOUR)
+    project.table = timetable(UTC, verify=NIGHT)
+    assert NOON + 38 * HOUR == project.next_due(NOON + 14 * HOUR)
+    project.append(SettingsApplied(settings='{"plan.context": "lean"}'), NOON + 39 * HOUR)
+    assert project.looks(NOON + 40 * HOUR, NOON + 40 * HOUR), "other settings move no slot"
 
 
 NIGHT = "0 2 * * *"

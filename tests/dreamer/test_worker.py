@@ -2,13 +2,14 @@
 
 import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, time, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from msgspec.structs import replace
 
-from schemas.commands import DreamOrder, MemoryWrite, NoteWrite
+from schemas.commands import DreamOrder, MemoryWrite, NoteWrite, SettingsApply
 from schemas.envelope import Actor
 from schemas.events import (
     DreamFinished,
@@ -21,12 +22,14 @@ from schemas.events import (
     TaskFinished,
 )
 from schemas.subjects import Address
+from services.commit_indexer.worker import CommitIndexer
 from services.desk.worker import Desk
 from services.domain.envelopes import envelopes
 from services.dreamer import watch
 from services.dreamer.core.outcome import NO_TREE, NO_TREES
 from services.dreamer.core.task import DreamTask, Scene, TaskChange
 from services.dreamer.core.tasks.repeated_notes import RepeatedNotes
+from services.dreamer.tree import Checkout
 from services.dreamer.worker import Dreamer
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus
@@ -138,6 +141,35 @@ async def test_a_slot_that_the_machine_slept_through_is_made_up_for_once(
     (request,) = [event for event in await dreamt(desk) if isinstance(event, DreamRequested)]
     assert ("slot", [NOTES]) == (request.reason, request.tasks)
     assert 1 == sum(isinstance(event, NoteDismissed) for event in await dreamt(desk))
+
+
+async def test_a_project_has_the_slots_and_the_zone_that_it_sets_itself(
+    desk: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two projects with notes of the same age: the one has the installation's zone, and the other its own times."""
+    using(monkeypatch, RepeatedNotes())
+    own = Address("quay")
+    applied = SettingsApply(settings='{"dream.slots": {"repeated_notes": "0 12 * * *"}, "dream.zone": "Asia/Kolkata"}')
+    assert (await send(desk, applied, "s1", Actor("person", "ada"), own)).ok
+    for number in range(2):
+        assert (await send(desk, NoteWrite(text="Ask Ada."), f"q{number}", address=own)).ok
+    slots = dict[str, datetime | None]()
+    async with opened(Dreamer(), desk, settings(quiet=0, zone="Europe/Berlin")):
+        for address in (PROJECT, own):
+            request: list[DreamRequested] = []
+
+            async def is_requested(address: Address = address, request: list[DreamRequested] = request) -> bool:
+                request[:] = [one for one in await facts(desk, address) if isinstance(one, DreamRequested)]
+                return bool(request)
+
+            await until(is_requested)
+            slots[address.project] = request[0].slot
+    found = {
+        name: slot.astimezone(ZoneInfo(zone)).time()
+        for (name, slot), zone in zip(slots.items(), ("Europe/Berlin", "Asia/Kolkata"), strict=True)
+        if slot
+    }
+    assert {"harbour": time(2, 15), "quay": time(12)} == found
 
 
 async def test_two_dreamers_answer_ten_orders_each_once(broker: Broker, desk: Bus) -> None:
@@ -270,15 +302,76 @@ async def test_a_person_orders_a_task_that_needs_files_in_the_tree_that_has_them
     assert expected == (ended.outcome, ended.code, ended.detail)
 
 
+async def test_without_a_work_tree_paths_are_looked_for_in_the_mirror_of_the_remote(bus: Bus, tmp_path: Path) -> None:
+    remote = repositories.Checkout(tmp_path / "remote", bare=True)
+    remote.git("config", "uploadpack.allowFilter", "true")
+    remote.add(repositories.Made(1, "One", {"src/a.py": "a"}), repositories.Made(2, "Two", {"src/b.py": "b"}, (1,)))
+    address = f"file://{remote.folder}"
+    for project in (PROJECT, Address("quay")):
+        write = MemoryWrite(text="The parser of tides lives in `src/a.py`.", category="ARCHITECTURE")
+        chosen = replace(
+            settings(), data=tmp_path, commits=Commits(checkouts=False, remotes={PROJECT.project: address})
+        )
+        async with opened(Desk(), bus, chosen), opened(indexer := CommitIndexer(), bus, chosen):
+            await until(indexer.idle)
+            written = await send(
+                bus, write, f"w-{project.project}", Actor("agent", "build"), Address(project.project, "s1")
+            )
+            assert written.ok, written.text
+            for task in ("verify", "key_files"):
+                assert (await send(bus, DreamOrder(task), f"{task}-{project.project}", address=project)).ok
+            async with opened(Dreamer(), bus, chosen):
+                await until(lambda project=project: has_ended(bus, project))
+        ended = {one.task: one for one in await facts(bus, project) if isinstance(one, TaskFinished)}
+        assert ("skipped", "no_tree") == (ended["key_files"].outcome, ended["key_files"].code)
+        if project != PROJECT:
+            assert ("skipped", "no_tree") == (ended["verify"].outcome, ended["verify"].code)
+            continue
+        assert ("completed", 1) == (ended["verify"].outcome, ended["verify"].applied)
+        assert (remote.sha(2), True) == (ended["verify"].commit, ended["verify"].is_of_mirror)
+
+
+async def test_the_second_run_of_verify_looks_at_what_has_changed(
+    bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = repository(tmp_path / "mine", "a.py")
+    project = Address(f"{ROOT}{mine.sha(1)}")
+    looked: list[str] = []
+    exists = Checkout.exists
+    monkeypatch.setattr(Checkout, "exists", lambda self, path: looked.append(path) or exists(self, path))
+    async with opened(Desk(), bus, settings()), opened(Dreamer(), bus, settings()):
+
+        async def runs(number: int) -> set[str]:
+            looked.clear()
+            order = DreamOrder("verify", str(mine.folder))
+            assert (await send(bus, order, f"o{number}", address=project)).ok
+            await until(lambda: has_ended(bus, project, number))
+            return {*looked}
+
+        for name in ("a.py", "docs/b.md"):
+            write = MemoryWrite(text=f"The parser of tides lives in `{name}`.", category="ARCHITECTURE")
+            assert (await send(bus, write, name, Actor("agent", "build"), Address(project.project, "s1"))).ok
+        assert {"a.py", "docs/b.md"} <= await runs(1)
+        assert {"a.py"} == await runs(2), "its mark is new"
+        assert set() == await runs(3)
+        (mine.folder / "docs").mkdir()
+        (mine.folder / "docs" / "b.md").write_text("")
+        assert {"docs/b.md"} == await runs(4)
+    ended = [one for one in await facts(bus, project) if isinstance(one, TaskFinished)]
+    assert [False, True, True, True] == [one.is_partial for one in ended]
+
+
 def repository(folder: Path, file: str) -> repositories.Checkout:
     made = repositories.Checkout(folder)
     made.add(repositories.Made(1, file, {file: ""}))
     made.git("checkout", "--quiet", "-f", "main")
+    (made.folder / ".git" / "info").mkdir(exist_ok=True)
+    (made.folder / ".git" / "info" / "exclude").write_text(".marks\n")
     return made
 
 
-async def has_ended(bus: Bus, project: Address) -> bool:
-    return any(isinstance(event, DreamFinished) for event in await facts(bus, project))
+async def has_ended(bus: Bus, project: Address, count: int = 1) -> bool:
+    return count <= sum(isinstance(event, DreamFinished) for event in await facts(bus, project))
 
 
 async def test_an_idle_room_asks_nothing_of_the_log(desk: Bus, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -805,6 +805,15 @@ export interface ErasuresAsk {
   since?: number;
 }
 /**
+ * What have background models cost by now, and what may they cost? The answer is as the desk decides by it.
+ */
+export interface SpendingAsk {
+  /**
+   * With the budget of this project; empty: that of the installation alone.
+   */
+  project?: string;
+}
+/**
  * The reply to `ask.transform`.
  */
 export interface Plan {
@@ -2283,6 +2292,33 @@ export interface ErasureOrder {
   encoded?: boolean[];
   sessions?: string[];
   projects?: string[];
+}
+/**
+ * The reply to `ask.spending`: the day and the month of the project, and those of the installation.
+ */
+export interface SpentBudgets {
+  budgets?: SpentBudget[];
+  error?: string;
+}
+/**
+ * A budget of a day or a month, and what is spent of it. A call that was not settled counts as it was reserved.
+ */
+export interface SpentBudget {
+  owner: "installation" | "project";
+  /**
+   * In UTC: a day such as `2026-11-21`, or a month such as `2026-11`.
+   */
+  period: string;
+  tokens?: number;
+  usd?: number;
+  /**
+   * None: tokens have no limit ...
+   */
+  most_tokens?: number | null;
+  /**
+   * ... and neither have costs.
+   */
+  most_usd?: number | null;
 }
 /**
  * The agent no longer needs these tags (the tool `ctx_reduce`).

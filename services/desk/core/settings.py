@@ -9,7 +9,7 @@ from schemas.commands import SettingsApply
 from schemas.events import SettingsApplied
 from services.domain.command import PEOPLE, AddressKind, command
 from services.domain.decision import Decision
-from services.domain.project_settings import ProjectSettings, parse_settings, refused_by, set_in
+from services.domain.project_settings import CheckTimes, ProjectSettings, parse_settings, refused_by, set_in
 
 
 class SettingsContext(msgspec.Struct, frozen=True):
@@ -18,6 +18,7 @@ class SettingsContext(msgspec.Struct, frozen=True):
     trust: str
     installation: Mapping[str, object]
     """All that a project may set, as the installation has it."""
+    check_times: CheckTimes
     applies_key_files: bool = False
     """Whether a key file that the dreamer proposes applies at once."""
 
@@ -33,7 +34,7 @@ class SettingsContext(msgspec.Struct, frozen=True):
 def apply_settings(state: ProjectSettings, command: SettingsApply, context: SettingsContext) -> Decision:
     """Set all of this, and nothing else; or nothing."""
     settings, problems = parse_settings(command.settings)
-    problems = [*problems, *refused_by(settings, context.installation)]
+    problems = [*problems, *refused_by(settings, context.installation, context.check_times)]
     if problems:
         return _refused(problems)
     if settings == set_in(state.newest.settings):

@@ -129,7 +129,7 @@ def _newest(ledger: Ledger) -> Iterator[str]:
     address=AddressKind.PROJECT_FOR_SESSION,
 )
 def reserve(ledger: Ledger, command: SpendReserve, context: CommandContext) -> Decision:
-    """Set aside what a call may cost, if the day and the month have that much left. What was decided once is final."""
+    """Set aside what a call may cost, if all budgets have that much left. What was decided once is final."""
     wrong = _wrong(command)
     if wrong:
         return Decision(ok=False, text=f"Nothing was reserved: {wrong}.")
@@ -138,7 +138,7 @@ def reserve(ledger: Ledger, command: SpendReserve, context: CommandContext) -> D
         text = "refused" if known[1].refused else "reserved"
         return Decision(ok=not known[1].refused, text=f"This was {text} before, on {known[0]}.", seq=known[1].seq)
     left = _left_of_day(ledger, command.purpose, context)
-    for one in (left, *_left_of_month(ledger, context)):
+    for one in (left, *_left_of_month(ledger, context), *_left_of_installation(context)):
         if command.tokens > one.tokens or _micros(command.usd) > one.micros:
             return _refused(command, context, one)
     event = SpendReserved(
@@ -163,6 +163,11 @@ class RemainingBudget(NamedTuple):
     """When it starts again, and the settings that set it."""
     share: str = ""
     """Whose share of it is meant, in words; empty: it is not shared out."""
+    owner: str = "project"
+
+
+AT_MIDNIGHT = "at midnight UTC"
+NEXT_MONTH = "on the first of the next month, UTC"
 
 
 def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> RemainingBudget:
@@ -178,23 +183,43 @@ def _left_of_day(ledger: Ledger, purpose: str, context: CommandContext) -> Remai
         context.day,
         tokens,
         micros,
-        "at midnight UTC; ANNALS_MODEL__DAILY_TOKENS and ANNALS_MODEL__DAILY_USD set it",
+        f"{AT_MIDNIGHT}; ANNALS_MODEL__DAILY_TOKENS and ANNALS_MODEL__DAILY_USD set it",
         _for(purpose),
     )
 
 
 def _left_of_month(ledger: Ledger, context: CommandContext) -> Iterator[RemainingBudget]:
     """The rest of the month's budget, where it has a limit."""
-    if not context.monthly_tokens and not context.monthly_usd:
-        return
-    month = context.day.rpartition("-")[0]
-    tokens, micros = ledger.month(month)
-    yield RemainingBudget(
-        month,
-        (context.monthly_tokens or MOST_TOKENS) - tokens,
-        _micros(context.monthly_usd or MOST_USD) - micros,
-        "on the first of the next month, UTC; ANNALS_MODEL__MONTHLY_TOKENS and ANNALS_MODEL__MONTHLY_USD set it",
+    month = month_of(context.day)
+    renewal = f"{NEXT_MONTH}; ANNALS_MODEL__MONTHLY_TOKENS and ANNALS_MODEL__MONTHLY_USD set it"
+    yield from _left(month, ledger.month(month), context.monthly_tokens, context.monthly_usd, renewal)
+
+
+def _left_of_installation(context: CommandContext) -> Iterator[RemainingBudget]:
+    """The rest of what all projects together may spend, where that has a limit."""
+    all_of = context.installation
+    renewal = f"{AT_MIDNIGHT}; ANNALS_MODEL__INSTALLATION_DAILY_TOKENS and ANNALS_MODEL__INSTALLATION_DAILY_USD set it"
+    day = _left(context.day, all_of.spent_today, all_of.daily_tokens, all_of.daily_usd, renewal)
+    renewal = (
+        f"{NEXT_MONTH}; ANNALS_MODEL__INSTALLATION_MONTHLY_TOKENS and ANNALS_MODEL__INSTALLATION_MONTHLY_USD set it"
     )
+    month = _left(month_of(context.day), all_of.spent_this_month, all_of.monthly_tokens, all_of.monthly_usd, renewal)
+    for one in (*day, *month):
+        yield one._replace(owner="installation")
+
+
+def _left(
+    period: str, spent: tuple[int, int], most_tokens: int, most_usd: float, renewal: str
+) -> Iterator[RemainingBudget]:
+    """The rest of a budget that need not have a limit; of one with none, nothing."""
+    if most_tokens or most_usd:
+        tokens, micros = (most_tokens or MOST_TOKENS) - spent[0], _micros(most_usd or MOST_USD) - spent[1]
+        yield RemainingBudget(period, tokens, micros, renewal)
+
+
+def month_of(day: str) -> str:
+    """The month of a day: `2026-11` of `2026-11-21`."""
+    return day.rpartition("-")[0]
 
 
 def _refused(command: SpendReserve, context: CommandContext, left: RemainingBudget) -> Decision:
@@ -212,7 +237,7 @@ def _refused(command: SpendReserve, context: CommandContext, left: RemainingBudg
     return Decision(
         ok=False,
         text=f"Nothing was reserved: {_amount(command.tokens, _micros(command.usd))} were asked for, and of the "
-        f"project's budget of {left.period} {_amount(tokens, micros)} are left{left.share}. It begins anew "
+        f"{left.owner}'s budget of {left.period} {_amount(tokens, micros)} are left{left.share}. It begins anew "
         f"{left.renewal}.",
         events=(event,),
     )

@@ -2,6 +2,8 @@
 
 A task has a slot only where something changed since its last run, and the slot is the first one behind that change. So
 a slot is made up for once, however long the machine slept, none comes twice, and a project that rests costs nothing.
+Where a project sets times of its own, its first slot is behind that moment: one of the past that it did not have then
+was not missed.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import msgspec
 
 from schemas.events import DreamRequested
 from services.domain.cron import next_slot
+from services.domain.dream_times import DreamTimes
 from services.dreamer.core.state import Dreams
 
 
@@ -26,6 +29,14 @@ class Timetable(msgspec.Struct, frozen=True):
     """How long nobody has worked on the project when its tasks are run without a slot; zero: never."""
     apart: timedelta
     """From a run to the next one for this reason."""
+
+
+def timetable_of(
+    times: DreamTimes, zone: tzinfo, crons: Mapping[str, str], idle_after: timedelta, apart: timedelta
+) -> Timetable:
+    """The timetable of a project with these times: a task that they do not name has its slot of `crons`."""
+    slots = {task: times.slots.get(task, line).strip() for task, line in crons.items()}
+    return Timetable(slots, zone, idle_after, apart)
 
 
 def due(state: Dreams, timetable: Timetable, now: datetime, worked: datetime | None) -> DreamRequested | None:
@@ -65,9 +76,10 @@ def _slots(state: Dreams, timetable: Timetable) -> dict[str, datetime]:
     """The next slot of each task that has one."""
     found = {}
     for task, line in timetable.slots.items():
-        changed, asked = state.change_for(task), state.asked.get(task)
+        changed = state.change_for(task)
         if line and changed is not None:
-            found[task] = next_slot(line, timetable.zone, max(changed, asked) if asked else changed)
+            since = max(filter(None, (changed, state.asked.get(task), state.timed_at)))
+            found[task] = next_slot(line, timetable.zone, since)
     return found
 
 

@@ -42,6 +42,7 @@ from services.domain.documents.proposals import DocProposals
 from services.domain.fold import Map
 from services.domain.jobs import Advanced, Attempted, JobDone, Jobs, Requested, Transition
 from services.domain.project_settings import ProjectSettings
+from services.dreamer.core.task import SeenTree, TreePoint
 from services.memory import book as books
 from services.memory.book import Book
 
@@ -121,6 +122,10 @@ class Dreams(msgspec.Struct, frozen=True):
     """The position of the newest change."""
     seen: Map[str, int] = Map()
     """Task -> the newest change that it has seen when it ended last without a failure."""
+    timed_at: datetime | None = None
+    """When the project set its own times of tasks last, or took that back; none: it never did."""
+    looked: Map[str, SeenTree] = Map()
+    """Task -> what it has looked at last, where it looks again only at what has changed."""
     asked_about: Map[str, frozenset[str]] = Map()
     """Task -> what a model was asked about, as the task names it."""
 
@@ -175,6 +180,8 @@ def transition(event: Event) -> Transition[DreamRequested] | None:
 
 def evolve(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
     state = _changed(_known(state, event, envelope), event, envelope)
+    if isinstance(event, PolicyChanged):  # what was only marked may be worded anew now
+        state = replace(state, looked=Map())
     if isinstance(event, DreamOrdered):
         orders = (*state.orders, Order(envelope.seq, tuple(event.tasks)))
         return replace(state, orders=orders, roots=_with_root(state.roots, event.directory))
@@ -209,12 +216,19 @@ def _with_root(roots: tuple[str, ...], root: str) -> tuple[str, ...]:
 
 def _known(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
     """What tasks look at, after this fact."""
+    own = project_settings.evolve(state.own, event, envelope)
     return replace(
         state,
         book=books.evolve(state.book, event, envelope),
-        own=project_settings.evolve(state.own, event, envelope),
+        own=own,
+        timed_at=state.timed_at if _times_of(own) == _times_of(state.own) else envelope.at,
         docs=proposals.evolve(state.docs, event, envelope),
     )
+
+
+def _times_of(own: ProjectSettings) -> tuple[object, object]:
+    """What a project sets of when tasks are due."""
+    return own.newest.settings.get("dream.slots"), own.newest.settings.get("dream.zone")
 
 
 def _waits(event: Event) -> bool:
@@ -237,7 +251,18 @@ def _task_finished(state: Dreams, event: TaskFinished, envelope: Envelope) -> Dr
         if event.task in state.changed:
             return state
         return replace(state, changed=state.changed.insert(event.task, envelope.at))
-    return replace(state, seen=state.seen.insert(event.task, state.newest_change))
+    return replace(_looked(state, event, envelope), seen=state.seen.insert(event.task, state.newest_change))
+
+
+def _looked(state: Dreams, event: TaskFinished, envelope: Envelope) -> Dreams:
+    """With the tree that a task has looked at. One that names none has changed nothing of that."""
+    if not event.commit:
+        return state
+    before = state.looked.get(event.task)
+    point = TreePoint(event.commit, tuple(event.uncommitted), is_whole=not event.is_of_mirror)
+    whole_at = before.whole_at if before is not None and event.is_partial else envelope.at
+    seen = SeenTree(point, event.position, whole_at)
+    return replace(state, looked=state.looked.insert(event.task, seen))
 
 
 def _is_cut_off(event: TaskFinished) -> bool:

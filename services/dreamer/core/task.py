@@ -38,8 +38,49 @@ class FileCommit(NamedTuple):
     """Paths from the root of the tree."""
 
 
+class TreePoint(NamedTuple):
+    """The state of a tree at one moment."""
+
+    commit: str
+    uncommitted: tuple[str, ...] = ()
+    """Paths of what differs from that commit."""
+    is_whole: bool = True
+    """Whether it is that of a tree with texts."""
+
+
+class SeenTree(msgspec.Struct, frozen=True):
+    """What a task has looked at last: a tree, and the memories up to a position of the log."""
+
+    point: TreePoint
+    position: int
+    whole_at: datetime
+    """When it last looked at all memories."""
+
+
+class TreeChanges(msgspec.Struct, frozen=True):
+    """What has changed since a task looked last."""
+
+    paths: frozenset[str]
+    position: int
+    """Behind it facts are new."""
+
+
 class Tree(Protocol):
     """The files of a project, read through one door."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has texts and ignore files. Otherwise it has names and a history alone."""
+
+    @property
+    def point(self) -> TreePoint | None:
+        """Its state when it was first asked for. None: it is not known."""
+
+    def was_there(self, path: str) -> bool:
+        """Whether the history has a file or a folder of this path that is gone."""
+
+    def changed_since(self, before: TreePoint) -> AbstractSet[str] | None:
+        """The paths of what has changed since then. None: it is not known."""
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or a folder of this path, from the root of the tree."""
@@ -52,6 +93,9 @@ class Tree(Protocol):
 
     def commits_since(self, path: str) -> Sequence[FileCommit]:
         """The commits since the newest one that has changed a file, the newest first; none where git does not say."""
+
+    def named(self, ending: str) -> Sequence[str]:
+        """The files that git has under a path that ends so, by whole parts of it; none where it does not say."""
 
     def moved(self, path: str) -> str:
         """Where git says that a file or a folder was renamed to; empty: not known."""
@@ -75,6 +119,8 @@ class Scene(msgspec.Struct, frozen=True):
     """Path from the project's root -> how often sessions have worked with the file, for a task that looks at it."""
     limits: Limits = Limits()
     """What prompts are decided with, as the installation has it."""
+    changes: TreeChanges | None = None
+    """What has changed since the task looked last, where it looks at nothing else. None: all counts."""
 
 
 class JudgedAnswer(msgspec.Struct, frozen=True):
@@ -127,6 +173,20 @@ class FileUseTask(Protocol):
     needs_uses: bool
 
 
+@runtime_checkable
+class OptionalTreeTask(Protocol):
+    """A task that looks at the names of files where there is a tree, and does its other work without one, too."""
+
+    takes_tree: bool
+
+
+@runtime_checkable
+class TreeNameTask(Protocol):
+    """A task for which names and the history of files are enough, and which looks again only at what has changed."""
+
+    looks_at_changes: bool
+
+
 class DreamTask(Protocol):
     """One kind of work on a project's memory."""
 
@@ -151,7 +211,7 @@ class DreamTask(Protocol):
 
 
 class QuestionTask(ABC):
-    """A task that consists of questions: rules settle nothing of it, and without a model it is skipped."""
+    """A task that consists of questions: where rules settle nothing of it, it is skipped without a model."""
 
     needs_tree = False
     needs_model = True

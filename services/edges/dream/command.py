@@ -15,6 +15,7 @@ from services.edges.dream.report import answering, as_run, has_failed, lines
 from services.edges.memory.place import PATIENCE, NoProject, project_meant, working_tree
 from services.edges.person import NO_TEXT, person_bus, refused, send_as_person
 from services.edges.room_health import healths
+from services.edges.spending import spent_budgets
 from services.edges.terminal import write, write_json, write_lines
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.kit.project_name import is_of
@@ -75,7 +76,7 @@ async def _run(bus: Bus, options: argparse.Namespace, project: str, here: Path) 
             f"it was ordered, and has not ended within {options.wait} s: `annals dream status` shows how far it is, "
             "and `annals status` whether the dreamer runs"
         )
-    _print(options, project, run, 0)
+    await _print(bus, options, project, run, 0)
     return 1 if has_failed(run) else 0
 
 
@@ -100,7 +101,7 @@ async def _ended(bus: Bus, project: str, order: int, seconds: float) -> DreamRun
 
 async def _status(bus: Bus, options: argparse.Namespace, project: str) -> int:
     report = await _asked(bus, DreamsAsk(project, 1))
-    _print(options, project, report.runs[0] if report.runs else None, report.waiting)
+    await _print(bus, options, project, report.runs[0] if report.runs else None, report.waiting)
     return 0
 
 
@@ -114,11 +115,13 @@ async def _history(bus: Bus, options: argparse.Namespace, project: str) -> int:
     return 0
 
 
-def _print(options: argparse.Namespace, project: str, run: DreamRunReport | None, waiting: int) -> None:
+async def _print(bus: Bus, options: argparse.Namespace, project: str, run: DreamRunReport | None, waiting: int) -> None:
+    spent = await spent_budgets(bus, project, PATIENCE)
     if options.json:
-        write_json(as_run(project, run, waiting))
+        write_json(as_run(project, run, waiting, spent.budgets))
     else:
-        write_lines(lines(run, waiting))
+        unread = [f"What models have cost cannot be read: {spent.error}."] if spent.error else []
+        write_lines([*lines(run, waiting, spent.budgets), *unread])
 
 
 async def _asked(bus: Bus, question: DreamsAsk) -> DreamReport:

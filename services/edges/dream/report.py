@@ -4,20 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from schemas.spending_asks import SpentBudget
 from schemas.view_asks import DreamReport, DreamRunReport, DreamTaskReport
 from services.domain.often import quantity
+from services.edges.spending import budget_lines
 
 NEVER = "The dreamer has not run on this project yet; `annals dream run` orders it."
 
 
-def as_run(project: str, run: DreamRunReport | None, waiting: int = 0) -> Mapping[str, object]:
+def as_run(
+    project: str, run: DreamRunReport | None, waiting: int = 0, budgets: Sequence[SpentBudget] = ()
+) -> Mapping[str, object]:
     """A run as one JSON object. The same keys are there at all times; without a run they are empty."""
     empty = DreamRunReport(project, "", "", "", "", 0, "")
-    return {**msgspec.to_builtins(run or empty), "waiting": waiting}
+    return {**msgspec.to_builtins(run or empty), "waiting": waiting, "budgets": msgspec.to_builtins(budgets)}
 
 
-def lines(run: DreamRunReport | None, waiting: int = 0) -> Iterator[str]:
-    """A run for a person."""
+def lines(run: DreamRunReport | None, waiting: int = 0, budgets: Sequence[SpentBudget] = ()) -> Iterator[str]:
+    """A run for a person, with what background models have cost by now."""
     if run is None:
         yield NEVER
     else:
@@ -28,6 +32,7 @@ def lines(run: DreamRunReport | None, waiting: int = 0) -> Iterator[str]:
             yield f"  left: {', '.join(run.left)}"
     if waiting:
         yield f"{quantity(waiting, 'order waits', 'orders wait')} for a run that is under way, or to begin."
+    yield from (f"spent by {line}" for line in budget_lines(budgets))
 
 
 def brief(run: DreamRunReport) -> str:

@@ -12,6 +12,7 @@ from rich.table import Table
 from schemas.asks import SessionStatus, Status, StatusAsk
 from schemas.codec import encode
 from schemas.room_health import RoomHealth
+from schemas.spending_asks import SpentBudget, SpentBudgets
 from schemas.streams import DEAD, IN, LOG
 from schemas.subjects import ask
 from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk, HistoryRun, HistoryRuns, HistoryRunsAsk
@@ -21,6 +22,7 @@ from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import Run, current
 from services.edges.person import HARNESS, PERSON, admitted
 from services.edges.room_health import healths, unfolding
+from services.edges.spending import budget_lines, spent_budgets
 from services.edges.styling import console, styled
 from services.edges.terminal import write_json
 from services.kit.bus import Bus, Lag, NotAllowed, Unreachable
@@ -63,6 +65,8 @@ class Overview(msgspec.Struct, frozen=True):
     history: tuple[HistoryRun, ...] = ()
     dreams: tuple[DreamRunReport, ...] = ()
     """The newest run of the dreamer on each project."""
+    spent: tuple[SpentBudget, ...] = ()
+    """What background models have cost in all projects."""
     installation: Run | None = msgspec.field(default=None, name="house")
     """The process that runs it, where that is on this machine."""
     not_allowed: str = ""
@@ -70,7 +74,7 @@ class Overview(msgspec.Struct, frozen=True):
     refused: str = ""
     """Why the broker stores nothing; empty: it does, or this user may not try."""
     unread: tuple[str, ...] = ()
-    """What of the above the responder could not read, and why."""
+    """What of the above could not be read, and why."""
 
 
 async def show(settings: Settings, *, as_json: bool) -> int:
@@ -97,8 +101,13 @@ async def look(settings: Settings) -> Overview:
     try:
         processes = read_status(settings.data)
         names = dict.fromkeys((*processes, *ROOMS))
-        known, streams, responder, history, dreams = await asyncio.gather(
-            healths(bus, names, ANSWER), _streams(bus, tuple(names)), _responder(bus), _history(bus), _dreams(bus)
+        known, streams, responder, history, dreams, spent = await asyncio.gather(
+            healths(bus, names, ANSWER),
+            _streams(bus, tuple(names)),
+            _responder(bus),
+            _history(bus),
+            _dreams(bus),
+            spent_budgets(bus, "", ANSWER),
         )
         inbound, log, dead = streams.messages
         refused = await why_refused(bus, ANSWER)
@@ -111,7 +120,8 @@ async def look(settings: Settings) -> Overview:
             responder=responder,
             history=history.runs,
             dreams=dreams.runs,
-            unread=_unread(responder, history, dreams),
+            spent=spent.budgets,
+            unread=_unread(responder, history, dreams, spent),
             installation=current(settings.data),
             not_allowed=streams.not_allowed,
             refused=refused,
@@ -179,9 +189,13 @@ async def _dreams(bus: Bus) -> DreamReport:
     return msgspec.json.decode(reply, type=DreamReport)
 
 
-def _unread(status: Status | None, history: HistoryRuns, dreams: DreamReport) -> tuple[str, ...]:
-    """What the responder answered with an error; where it does not answer at all, that is enough."""
-    errors = (("runs that compress history", history.error), ("runs of the dreamer", dreams.error))
+def _unread(status: Status | None, history: HistoryRuns, dreams: DreamReport, spent: SpentBudgets) -> tuple[str, ...]:
+    """What was answered with an error; where the responder does not answer at all, that is enough."""
+    errors = (
+        ("runs that compress history", history.error),
+        ("runs of the dreamer", dreams.error),
+        ("what models have cost", spent.error),
+    )
     return tuple(f"{what}: {error}" for what, error in errors if error and status is not None)
 
 
@@ -294,11 +308,12 @@ def _lines(overview: Overview) -> Iterator[str]:
     yield from _unfolded(overview)
     yield from _unwell(overview)
     for one in overview.unread:
-        yield f"unread    {one}; run this again, and if it stays so, see the log lines of the responder"
+        yield f"unread    {one}; run this again, and if it stays so, see the log lines of the rooms"
     for run in overview.history:
         yield f"history   {_progress(run)}"
     for dream in overview.dreams:
         yield f"dream     {brief(dream)}"
+    yield from (f"spent     {line}" for line in budget_lines(overview.spent))
     for session in overview.responder.sessions if overview.responder else ():
         yield f"session   {_near(session)}"
     if overview.responder is None:

@@ -70,7 +70,7 @@ async def project_meant(bus: Bus, name: str, here: Path) -> str:
         project, known = aliases.project(name), {one.project for one in await projects_of(bus)}
     except (NoProject, Unreachable):
         return name  # who is asked next says what is wrong, or knows that project without the views
-    if not known or project in {*known, *map(aliases.project, (*known, *aliases.led))}:
+    if project in {*known, *map(aliases.project, (*known, *aliases.led))}:
         return project
     with suppress(NoProject):  # a repository has its name before a harness has worked in it
         if project == await project_at(bus, here, Path.home()):

@@ -16,6 +16,7 @@ from services.edges.person import print_answer, refused, send_as_person
 from services.edges.project.settings_file import SettingsFile, missing, settings_file
 from services.edges.terminal import write_error, write_json, write_lines
 from services.kit.bus import Bus
+from services.settings.dream_tasks import check_times
 
 Values = Mapping[str, object]
 
@@ -46,7 +47,7 @@ class PresentSettings(msgspec.Struct, frozen=True):
     @property
     def problems(self) -> tuple[str, ...]:
         """Faults of the file: what cannot be applied."""
-        return (*self.file.problems, *refused_by(self.file.settings, self.installation))
+        return (*self.file.problems, *refused_by(self.file.settings, self.installation, check_times))
 
     def changes(self, wanted: Values) -> Iterator[tuple[str, object, object]]:
         """The settings that would hold otherwise, with what holds now and what would."""
@@ -222,4 +223,8 @@ def _failed(present: PresentSettings) -> int:
 def _value(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "none"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {line or 'never'}" for name, line in sorted(value.items())) or "by default"
+    if value == "":
+        return "by default"
     return {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value)

@@ -16,7 +16,7 @@ from services.responder.projections.aliases import ALIASES
 
 def _open(context: Context) -> Callable[[ProjectSettingsAsk], Awaitable[ProjectSettingsReply]]:
     settings = context.kit.settings
-    installation = encode(own_values(settings.plan, settings.history, settings.memory)).decode()
+    installation = encode(own_values(settings.plan, settings.history, settings.memory, settings.dream)).decode()
 
     async def answer(question: ProjectSettingsAsk) -> ProjectSettingsReply:
         name = question.project

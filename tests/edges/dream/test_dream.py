@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -25,6 +26,7 @@ from services.edges.launcher.status import look
 from services.kit.bus import Bus
 from services.kit.health import HealthReport
 from services.kit.project_name import ROOT
+from services.kit.spending import Spending
 from services.kit.watchdog import Watchdog
 from services.responder.worker import Responder
 from services.settings import Nats, Settings
@@ -143,6 +145,20 @@ async def test_before_the_first_run_there_is_a_sentence_and_an_object_of_the_sam
     _, empty, _ = await command("status", "--json")
     _, full, _ = await command("run", NOTES, "--json")
     assert json.loads(empty).keys() == json.loads(full).keys()
+
+
+@pytest.mark.broker
+async def test_the_status_shows_what_models_have_cost_the_project_and_all_of_them(command: Command, bus: Bus) -> None:
+    await Spending(bus, "harbour", "dreamer").reserve("r1", "dreamer", 1_200, 0.25)
+    await Spending(bus, "quay", "historian").reserve("r1", "history", 300, 0.5)
+    _, out, _ = await command("status")
+    today = datetime.now(UTC).date().isoformat()
+    assert f"spent by this project, {today}: 1,200 of 2,000,000 tokens, 0.25 of 5.00 USD\n" in out
+    assert f"spent by all projects, {today[:7]}: 1,500 tokens, 0.75 USD\n" in out
+    _, out, _ = await command("status", "--json")
+    assert [1_200, 1_200, 1_500, 1_500] == [one["tokens"] for one in json.loads(out)["budgets"]]
+    overview = await look(command.settings)
+    assert [1_500, 1_500] == [one.tokens for one in overview.spent]
 
 
 @pytest.mark.broker

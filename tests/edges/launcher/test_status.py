@@ -9,6 +9,7 @@ from rich.console import Console
 
 from schemas.asks import LogBreak, SessionStatus, SkippedRecord, Status
 from schemas.room_health import RoomHealth, UnfoldedFact
+from schemas.spending_asks import SpentBudget
 from services.edges.launcher.status import HistoryRun, ObservedRoom, Overview, is_well, render
 
 
@@ -54,6 +55,17 @@ def test_faults_of_the_log_are_reported() -> None:
     assert "skipped   1,412 on log.1.p.s.part.recorded: it is empty" in text
     assert "unfolded  the responder can read and not use 1 fact of the log; `annals doctor` says what to do" in text
     assert "unfolded  1,413, message.listed" in text
+
+
+def test_what_models_have_cost_is_printed_with_its_limit_and_what_costs_nothing_is_not() -> None:
+    spent = (
+        SpentBudget("installation", "2026-11-21", 12_000, 0.05, most_usd=5.0),
+        SpentBudget("installation", "2026-11"),
+    )
+    status = Status(1, 1, 1, 1, "views")
+    text = printed(Overview(broker="nats://b:1", rooms=(), inbound=0, log=0, dead=0, responder=status, spent=spent))
+    assert "spent     all projects, 2026-11-21: 12,000 tokens, 0.05 of 5.00 USD" in text
+    assert 1 == text.count("spent ")
 
 
 def test_calls_that_got_no_plan_are_counted() -> None:

@@ -69,13 +69,39 @@ async def test_a_person_sees_what_the_file_would_change_applies_it_and_takes_it_
 
 
 @pytest.mark.broker
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ('slots = { verfy = "0 3 * * *" }', "there is no task 'verfy': did you mean 'verify'?"),
+        ('slots = { verify = "every night" }', "has 2 fields instead of 5"),
+        ('zone = "Berlin"', "write one as `Europe/Berlin`"),
+    ],
+)
+async def test_a_project_has_its_own_times_of_the_dreamer_and_wrong_ones_are_refused(
+    bus: Bus, run: Ran, checkout: Checkout, wrong: str, sentence: str
+) -> None:
+    write(checkout.folder, f"[dream]\n{wrong}\n")
+    refused = await run(*SETTINGS, "apply")
+    assert 1 == refused.status
+    assert sentence in refused.error
+    assert [] == await facts(bus, Address(f"git-{checkout.sha(1)}"))
+    write(checkout.folder, '[dream]\nslots = { verify = "30 4 * * *", classify = "" }\nzone = "Europe/Berlin"\n')
+    assert 0 == (await run(*SETTINGS, "apply")).status
+    shown = (await run(*SETTINGS)).out
+    assert "classify: never, verify: 30 4 * * *  (this project)" in shown
+    assert "Europe/Berlin  (this project)" in shown
+
+
+@pytest.mark.broker
 async def test_a_file_is_applied_to_the_project_it_lies_in_and_to_no_other(
     bus: Bus, run: Ran, checkout: Checkout
 ) -> None:
     write(checkout.folder, GOOD)
+    await worked_in(bus, "quarry", "/srv/quarry")
+    before = await facts(bus, Address("quarry"))
     refused = await run(*SETTINGS, "apply", "--project", "quarry")
     assert (1, True) == (refused.status, "is not that of quarry" in refused.error)
-    assert [] == await facts(bus, Address("quarry"))
+    assert before == await facts(bus, Address("quarry"))
     assert 0 == (await run(*SETTINGS, "apply", "--project", f"git-{checkout.sha(1)}")).status
     document = (await run(*SETTINGS, "--json")).json
     assert {"plan.context": "full", "plan.key_files": ["src/core.py"]} == document["settings"]
@@ -99,6 +125,8 @@ async def test_a_file_is_applied_to_the_project_it_lies_in_and_to_no_other(
         ("[plan]\ncontxt = 1\n", "did you mean plan.context?"),
         ("[[plan]]\ncontext = 1\n", "nothing that a project may set"),
         ("plan = 3\n", "nothing that a project may set"),
+        ('[dream.slots]\nverify = "60 * * * *"\n', "write minute, hour, day of the month"),
+        ("[dream]\nidle_after = 5\n", "for the whole installation"),
         ("[model]\ndaily_usd = 0\n", "`annals up --project-limits` reads it"),
         ('[nats]\nurl = "nats://elsewhere"\n', "for the whole installation"),
         ('data = "/elsewhere"\n', "for the whole installation"),

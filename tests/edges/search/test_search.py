@@ -46,7 +46,8 @@ async def house(bus: Bus, tmp_path: Path) -> AsyncIterator[MadeIndex]:
     """An index that is empty, whoever searches it, and the views that know one project by its folder."""
     settings, responder = quick_settings(tmp_path), Responder()
     here = ProjectIdentified(directory=str(tmp_path / "work"), harness="pi")
-    await Appender(bus).append(wrapped([here]), {})
+    island = ProjectIdentified(directory="/srv/island", harness="pi")
+    await Appender(bus).append([*wrapped([here]), *wrapped([island], address=Address("island"))], {})
     async with (
         opened(Embedder(), bus, settings),
         opened(Searcher(), bus, settings),
@@ -126,7 +127,7 @@ async def test_what_cannot_be_searched_for_ends_in_1_with_a_sentence(house: Made
     for arguments, sentence in (
         ((" ",), "give some words"),
         (("\udcff",), "no Unicode text"),
-        (("tide", "--project", "x" * 500), "at most 256"),
+        (("tide", "--project", "x" * 500), "there is no project xxx"),
     ):
         ended = await run(*arguments)
         assert (1, "") == (ended.status, ended.out)

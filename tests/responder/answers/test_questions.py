@@ -22,6 +22,7 @@ from schemas.codec import encode
 from schemas.events import DocumentCaptured, SessionRenamed
 from schemas.question_asks import QuestionAsk
 from schemas.room_health import HealthAsk
+from schemas.spending_asks import SpendingAsk
 from schemas.subjects import Address
 from schemas.view_asks import SqlAsk
 from services.kit.asks import LOGS, AskHandler
@@ -64,7 +65,17 @@ async def test_an_answer_that_cannot_be_sent_is_an_answer_too() -> None:
 
 
 def test_every_question_of_the_language_has_one_answer() -> None:
-    by_other_rooms = (AugmentAsk, EmbedAsk, HealthAsk, IndexPositionAsk, ProbeAsk, QuestionAsk, SearchAsk, SqlAsk)
+    by_other_rooms = (
+        AugmentAsk,
+        EmbedAsk,
+        HealthAsk,
+        IndexPositionAsk,
+        ProbeAsk,
+        QuestionAsk,
+        SearchAsk,
+        SpendingAsk,
+        SqlAsk,
+    )
     elsewhere = [one.NAME for one in by_other_rooms]
     assert sorted(ask.NAME for ask in ASKS) == sorted([*elsewhere, *(question.ask.NAME for question in QUESTIONS)])
 

@@ -1,21 +1,37 @@
-"""Rewords memories that report how something came about as what holds, in the present tense. A model words them.
+"""Rewords memories that report how something came about as what holds, in the present tense, and completes paths.
 
-Its words are taken only where they state no more and nothing else than the memory did. Where more than words of
-reporting is left out, a person decides on them, whatever the policy applies.
+A path is completed by rules: where a memory names a file without its folder, and one file of the tree is called so,
+that file's path takes the place of the name, and nothing else changes. A model words the rest. Its words are taken only
+where they state no more and nothing else than the memory did. Where more than words of reporting is left out, a person
+decides on them, whatever the policy applies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from schemas.commands import MemoryRevise
+from services.domain.secret_paths import is_secret
 from services.domain.texts.injection import steers
 from services.domain.texts.risky import risk_of
+from services.dreamer.core.keeping import is_of_people
+from services.dreamer.core.named import named_in
 from services.dreamer.core.offered import offered_memories, revision_key
+from services.dreamer.core.repathing import with_paths
 from services.dreamer.core.sheet import DATA, about_offered, judged, listed
-from services.dreamer.core.task import DreamTask, JudgedAnswer, QuestionSheet, QuestionTask, Scene, TaskChange
+from services.dreamer.core.task import (
+    DreamTask,
+    JudgedAnswer,
+    QuestionSheet,
+    QuestionTask,
+    Scene,
+    TaskChange,
+    Tree,
+    undecided,
+    waiting_in,
+)
 from services.dreamer.core.wording import is_only_tidied, words_lost_or_new
 from services.memory.entry import Memory
 from services.memory.sameness import sentence_key, set_of
@@ -60,6 +76,26 @@ class Improvement(QuestionTask):
 
     NAME = "improve"
     CRON = "30 5 * * *"
+    takes_tree = True
+
+    def backlog(self, scene: Scene) -> int:
+        """How many memories have paths to be completed, and how many are reports."""
+        return len(self.changes(scene)) + self.left(scene)
+
+    def changes(self, scene: Scene) -> Sequence[TaskChange]:
+        """The whole path for each file that a memory names without its folder, where one is called so."""
+        if scene.tree is None:
+            return []
+        waiting, taken, found = waiting_in(scene.book), set[str](), list[TaskChange]()
+        for memory in sorted(scene.book.memories.values(), key=lambda one: one.id):
+            if not memory.is_active or is_of_people(memory) or memory.id in waiting:
+                continue
+            paths = dict(_completed(memory.text, scene.tree))
+            if paths and (text := with_paths(scene.book, memory, paths, taken)):
+                reason = "; ".join(f"the one file {short} of the project is {path}" for short, path in paths.items())
+                command = MemoryRevise(memory.id, text, revision=memory.revision, reason=reason)
+                found.append(TaskChange(command, f"{memory.id}: {reason}"))
+        return undecided(scene, found)
 
     def left(self, scene: Scene) -> int:
         """How many memories are reports, and were not worded yet."""
@@ -78,6 +114,16 @@ class Improvement(QuestionTask):
             check=lambda answer: about_offered(answer.memories, offered, "such as m1"),
             judge=lambda answer: wording_of(answer, offered, scene),
         )
+
+
+def _completed(text: str, tree: Tree) -> Iterator[tuple[str, str]]:
+    """The files that a text names by the end of their paths alone, with those paths, where there is no doubt."""
+    named = named_in(text)
+    for one in named.paths if not named.may_be_absent else ():
+        if one.is_file and not tree.exists(one.path):
+            match tree.named(one.path):
+                case [path] if not is_secret(path) and tree.exists(path):
+                    yield one.path, path
 
 
 def wording_of(answer: MemoryTexts, offered: Mapping[str, Memory], scene: Scene) -> JudgedAnswer:

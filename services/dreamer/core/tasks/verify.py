@@ -1,5 +1,8 @@
 """Looks in the working tree for what memories name: paths, symbols of a file, commands, values of settings.
 
+It looks at all of them once a week, and in between at those that are new or whose files have changed. A mirror of the
+remote has no texts: from it only paths are looked for, and gone is what its history says was deleted.
+
 A file that git says was moved is named by its new path. What is gone makes a memory stale, and what a file says
 otherwise flags it. Only what a tree can prove counts against a memory: what is in doubt changes nothing, and
 a person's memories and pinned ones are left alone. A mark of a memory is not taken back: a person may have set it.
@@ -9,27 +12,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Literal, NamedTuple
 
 import msgspec
 
 from schemas.commands import MemoryRevise, MemoryVerify
-from services.domain.texts.risky import risk_of
 from services.dreamer.core.keeping import is_of_people
 from services.dreamer.core.named import WITHIN, Named, NamedPath, named_in
 from services.dreamer.core.paths import followed, is_ignored, parts_of
-from services.dreamer.core.task import DreamTask, Scene, TaskChange, Tree, undecided
-from services.memory.decide.context import LONGEST
-from services.memory.decide.words import gate_verdict, rejecting
+from services.dreamer.core.repathing import with_paths
+from services.dreamer.core.task import DreamTask, Scene, TaskChange, Tree, TreeChanges, undecided
 from services.memory.entry import Memory
-from services.memory.keys import exact_key
-from services.memory.policy import action_for
 from services.memory.sameness import words_of
 from services.memory.state import Book
 
 Verdict = Literal["holds", "gone", "moved", "differs"]
-TRUST = "dreamer"
-"""How far the desk trusts these commands."""
 DEEP = 3
 """Parts of a path from which on it is one, also without an ending and without quotes."""
 _KEY = re.compile(r"^[ \t\"']*([A-Za-z][\w.-]{0,63})[\"']?[ \t]*[:=][ \t]*(.{0,200})$", re.MULTILINE)
@@ -59,6 +57,7 @@ class Verification:
     needs_tree = True
     model = None
     needs_model = False
+    looks_at_changes = True
 
     def backlog(self, scene: Scene) -> int:
         """How many memories have another mark, or another path, than the tree gives them."""
@@ -72,17 +71,35 @@ class Verification:
         taken = set[str]()
         found: list[TaskChange] = []
         for memory in sorted(scene.book.memories.values(), key=lambda memory: memory.id):
-            if memory.is_active and not is_of_people(memory):
+            if memory.is_active and not is_of_people(memory) and _is_to_look_at(memory, scene.changes):
                 evidence = [*_evidence(named_in(memory.text), memory.text, scene.tree, ignored)]
                 if change := _change(scene.book, memory, evidence, taken):
                     found.append(change)
         return undecided(scene, found)
 
 
+def _is_to_look_at(memory: Memory, changes: TreeChanges | None) -> bool:
+    """Whether anything has changed that the evidence for a memory depends on."""
+    if changes is None or memory.seq > changes.position or ".gitignore" in changes.paths:
+        return True
+    named = named_in(memory.text)
+    if (named.targets and "Makefile" in changes.paths) or (named.scripts and "package.json" in changes.paths):
+        return True
+    return any(_is_touched(one.path, changes.paths) for one in named.paths)
+
+
+def _is_touched(path: str, changed: AbstractSet[str]) -> bool:
+    """Whether one of these paths is this one, around it, or within it."""
+    parts = parts_of(path)
+    around = ("/".join(parts[:end]) for end in range(1, len(parts) + 1))
+    within = f"{'/'.join(parts)}/"
+    return any(one in changed for one in around) or any(one.startswith(within) for one in changed)
+
+
 def _change(book: Book, memory: Memory, evidence: Sequence[Evidence], taken: set[str]) -> TaskChange | None:
     moved = [one for one in evidence if one.verdict == "moved"]
     against = [one for one in evidence if one.verdict in ("gone", "differs")]
-    if not against and moved and (text := _renamed(book, memory, moved, taken)):
+    if not against and moved and (text := with_paths(book, memory, {one.thing: one.instead for one in moved}, taken)):
         reason = "; ".join(f"git says that {one.thing} is {one.instead} now" for one in moved)
         return TaskChange(
             MemoryRevise(memory.id, text, revision=memory.revision, reason=reason), f"{memory.id}: {reason}"
@@ -119,26 +136,6 @@ def _sentence(one: Evidence) -> str:
             return one.instead
 
 
-def _renamed(book: Book, memory: Memory, moved: Sequence[Evidence], taken: set[str]) -> str:
-    """The text with the new paths, where the desk would take it from the dreamer; empty: it would not."""
-    if action_for(book.policy, TRUST) == "refused":
-        return ""
-    text = memory.text
-    for one in moved:
-        place = re.compile(rf"(?<![\w./-]){re.escape(one.thing)}(?!/?[\w-]|\.\w)")
-        text = one.instead.join(place.split(text))
-    text = text.strip()
-    if text == memory.text.strip() or len(text) > LONGEST or risk_of(text):
-        return ""
-    key = exact_key(memory.memory_class, text)
-    if key in taken or key in book.exact:
-        return ""  # the two are for a merge, or for a person
-    if rejecting(gate_verdict(text, memory.memory_class, TRUST), TRUST):
-        return ""
-    taken.add(key)
-    return text
-
-
 def _evidence(named: Named, text: str, tree: Tree, ignored: str) -> Iterator[Evidence]:
     """What the tree proves of each thing; nothing of what it does not contain."""
     holding = list[NamedPath]()
@@ -160,6 +157,8 @@ def _of_path(one: NamedPath, tree: Tree, ignored: str, *, may_be_absent: bool) -
         return None
     if new := followed(one.path, tree):
         return Evidence(one.path, "moved", new)
+    if not tree.is_whole and not tree.was_there(one.path):
+        return None  # it may be ignored, or on another branch
     is_path = one.is_file or one.is_quoted or len(parts) >= DEEP
     return Evidence(one.path, "gone") if is_path and len(parts) > 1 and tree.exists(parts[0]) else None
 
