@@ -28,7 +28,7 @@ START = "start the installation with `annals up --detach`"
 AFRESH = "make room, then `annals down` and `annals up`"
 """A broker whose disk was full refuses what it is given until it is started anew, whatever room there is."""
 REFUSED = "the broker's log says why: nats.log; where its disk is full, or was"
-LOGS = "its log lines say why: in the terminal of `annals up`, or in house.log beside its data"
+LOGS = "its log lines say why: in the terminal of `annals up`, or in house.log next to its data"
 
 
 class Timed(msgspec.Struct, frozen=True):
@@ -125,7 +125,7 @@ def _passwords(disk: Disk) -> Finding:
 def _folder(disk: Disk) -> Finding:
     if not disk.is_open:
         return well("data", f"only its owner can look into {disk.path}")
-    return ill("data", f"others can read what is kept in {disk.path}", f"`chmod 700 {disk.path}`")
+    return ill("data", f"others can read the files in {disk.path}", f"`chmod 700 {disk.path}`")
 
 
 def _judge(seen: InstallationState) -> Iterator[Finding]:
@@ -302,7 +302,7 @@ def _round_trips(seen: InstallationState) -> Iterator[Finding]:
         )
         yield _trip("asked", seen.asked, "the responder answers", "see the findings on the responder")
         return
-    yield _trip("published", seen.inbound, "what a harness publishes is kept", f"{REFUSED}: {AFRESH}")
+    yield _trip("published", seen.inbound, "the broker stores what a harness publishes", f"{REFUSED}: {AFRESH}")
     if seen.taken.text or seen.taken.error:
         yield _trip("read", seen.taken, "the tagger has read it", "see the findings on the tagger")
     yield _trip("asked", seen.asked, "the responder answers", "see the findings on the responder")

@@ -42,7 +42,7 @@ class Bodies:
             except (ObjectNotFoundError, NotFoundError):
                 await store.put(reference, body)
         except NatsError as error:
-            raise Unreachable(f"a body could not be kept: {str(error) or type(error).__name__}") from error
+            raise Unreachable(f"a body could not be stored: {str(error) or type(error).__name__}") from error
         return reference
 
     async def get(self, reference: str) -> str:
