@@ -24,13 +24,13 @@ UNSTEADY := 3
 # Seconds after which `make soak` gives up a process, or a round, in which nothing ends: more than the longest `timeout`.
 LONGEST := 1900
 IN_FILES := -q -n auto --dist loadfile --no-loadscope-reorder --durations=15
-RULES := tests/domain tests/memory tests/test_docs.py tests/test_patience.py tests/test_class_names.py
+RULES := tests/domain tests/memory tests/test_docs.py tests/test_patience.py tests/test_class_names.py tests/test_words.py
 CODE := schemas services tests
 SPELLED := $(VENV)/.spelled
 READ := -name '*.py' -o -name '*.md' -o -name '*.sql' -o -name '*.mjs'
 TEXTS := $(wildcard *.md) $(shell find $(CODE) docs -name node_modules -prune -o \( $(READ) \) -print)
 
-# Rooms are started again and again: what they import is compiled once, on machines that are told otherwise, too.
+# Rooms are started again and again: what they import is compiled once, whatever the environment asks for.
 export PYTHONDONTWRITEBYTECODE =
 
 # Of two targets that are made at once each shows its lines together, where make knows how.
@@ -116,7 +116,7 @@ format: setup ## format the code and mend what can be mended
 	$(BIN)/ruff check --fix $(CODE)
 	@cd $(ADAPTERS) && npm run --silent format
 
-bench: setup ## measure the budgets; AGAINST=COMMIT beside that commit, in turns. ONLY="warm step" ROUNDS=5 JSON=FILE
+bench: setup ## measure the budgets; AGAINST=COMMIT compares with that commit, in turns. ONLY="warm step" ROUNDS=5 JSON=FILE
 	$(BIN)/python -m tests.bench$(if $(AGAINST),.against "$(AGAINST)" $(if $(ROUNDS),--rounds $(ROUNDS))) \
 	  $(if $(JSON),--json "$(JSON)") $(if $(ONLY),$(if $(AGAINST),--only) $(ONLY))
 
@@ -129,7 +129,7 @@ bench-side: setup $(BUNDLE) $(HARNESS_READY) ## OpenCode alone and with Annals, 
 bench-search: setup ## how well and fast things are found; SETS="FILE FOLDER" names sets of documents and questions
 	$(BIN)/python -m tests.bench.search $(SETS) $(if $(ROWS),--rows $(ROWS))
 
-record: setup $(BUNDLE) $(HARNESS_READY) ## play the scenarios through OpenCode and keep what was said, for the tests
+record: setup $(BUNDLE) $(HARNESS_READY) ## play the scenarios through OpenCode and record the traffic, for the tests
 	@for family in openai anthropic; do \
 	  $(BIN)/python -m tests.harness.record .bench/recorded/$$family --family $$family && \
 	  cp .bench/recorded/$$family/traffic.jsonl.gz tests/recorded/opencode_traffic_$$family.jsonl.gz || exit 1; \

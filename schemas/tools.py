@@ -245,7 +245,7 @@ LINES: tuple[Line, ...] = (
     ),
     Line(
         name="ctx-rescore",
-        description="Have the model of the settings judge anew how long each part of the compressed history is kept",
+        description="Have the model of the settings judge anew how long each part of the compressed history stays",
         verb="command",
         subject="history.rescore",
     ),

@@ -1,4 +1,4 @@
-"""A run of tests that tells what is unsteady: what was not seen to pass is run once more, alone, before the run ends.
+"""A run of tests that names what is unsteady: what was not seen to pass is run once more, alone, before the run ends.
 
     python -m tests.again MOST PYTEST_ARGUMENTS...
 
@@ -33,7 +33,7 @@ PROGRESS = FOLDER / "progress"
 ROUND = "TESTS_ROUND"
 """The environment variable by which processes know each other that one round of tests has started."""
 PASSED, FAILED = 0, 1
-"""Pytest's exit codes that tell of tests; all others tell that it could not run as it was asked."""
+"""Pytest's exit codes of runs; all others mean that it could not run as it was asked."""
 BURYING = 0.01
 """Seconds between two looks for what has ended."""
 SILENCE = float(os.environ.get("TESTS_SILENCE", "900"))
@@ -180,18 +180,18 @@ def main(most: int, arguments: Sequence[str]) -> int:
     if status != FAILED or not 0 < len(bad) <= NOISE:
         return status
     NAMES.write_text("".join(f"{name}\n" for name in bad))
-    status, still = run(["-q", "-n1", f"@{NAMES}"])  # one process beside this: if it dies, its test counts as failed
+    status, still = run(["-q", "-n1", f"@{NAMES}"])  # another process: if it dies, its test counts as failed
     if status not in (PASSED, FAILED) or (status and not still):
         return status
     unsteady = {name: why for name, why in bad.items() if name not in still}
     UNSTEADY.write_text("".join(f"{name}\n" for name in unsteady))
-    for line in told(still, unsteady):
+    for line in closing_lines(still, unsteady):
         _say(line)
     _say(f"\n{len(still)} failed twice, {len(unsteady)} unsteady (at most {most} are let through)")
     return FAILED if still or len(unsteady) > most else PASSED
 
 
-def told(still: Reasons, unsteady: Reasons) -> Iterable[str]:
+def closing_lines(still: Reasons, unsteady: Reasons) -> Iterable[str]:
     """The closing lines: each test with the reason it gave among the others."""
     for title, named in (("FAILED TWICE", still), ("UNSTEADY: failed among others, passed alone", unsteady)):
         if named:

@@ -24,7 +24,7 @@ NOT_OF_A_COPY = (
     "--ignore=tests/test_adding.py",
     "--deselect=tests/test_house.py::test_our_package_names_are_on_the_path_once",
 )
-"""What a copy cannot pass: it has no Node packages, and those of the original stay installed beside its own."""
+"""What a copy cannot pass: it has no Node packages, and those of the original stay installed next to its own."""
 
 pytestmark = pytest.mark.slow
 

@@ -1,4 +1,4 @@
-"""A run that tells what is unsteady, on suites that are made up."""
+"""A run that names what is unsteady, on suites that are made up."""
 
 import os
 import signal

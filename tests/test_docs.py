@@ -24,7 +24,7 @@ FOREIGN = "foreign"
 """The fixture that marks a test as `recorded`."""
 
 BUILT = {"dist", "node_modules"}
-"""Folders that are made, and not kept in git."""
+"""Folders that are made, and not tracked by git."""
 
 
 def pages() -> list[Path]:
@@ -71,7 +71,7 @@ def test_the_example_of_a_package_runs(package: str) -> None:
     exec(EXAMPLES[package], {"__name__": "example"})  # noqa: S102 - what our own page promises that a reader can run
 
 
-def test_every_marker_is_told() -> None:
+def test_every_marker_is_reported() -> None:
     markers = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["markers"]
     table = re.findall(r"^\| `(\w+)` \| [^|]+ \|$", (ROOT / "docs" / "testing.md").read_text(), re.MULTILINE)
     assert [marker.partition(":")[0] for marker in markers] == table

@@ -27,7 +27,7 @@ from services.domain.search.answer_text import memories_in_answer
 from services.domain.search.fragments import fragment
 from services.domain.search.literals import ids, literals, names_asked
 from services.domain.search.output_names import names_of
-from services.domain.search.rows import head, needs_beside, tail
+from services.domain.search.rows import head, needs_wide_text, tail
 from services.domain.search.words import words
 from services.domain.secrets import mask
 from services.domain.texts.abridged import abridged, octets, with_rules
@@ -377,7 +377,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
             fragment(text, {"word", "a"}, ("a.py",)),
             tail(text),
             head(text),
-            needs_beside(text),
+            needs_wide_text(text),
             memories_in_answer(text),
             defused(text),
         ),

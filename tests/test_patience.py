@@ -117,7 +117,7 @@ def judged_times(tree: ast.Module) -> Iterator[str]:
             yield from (
                 ast.unparse(one)
                 for one in ast.walk(node)
-                if isinstance(one, ast.Assert) and any(_tells_time(lesser, timed) for lesser in _lesser(one.test))
+                if isinstance(one, ast.Assert) and any(_is_elapsed(lesser, timed) for lesser in _lesser(one.test))
             )
 
 
@@ -126,10 +126,10 @@ def _timed(function: ast.AST) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(function):
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _tells_time(value, found):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_elapsed(value, found):
                 found.add(name)
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[value]):
-                found |= {name} if _tells_time(value, found) else set()
+                found |= {name} if _is_elapsed(value, found) else set()
     return found
 
 
@@ -145,7 +145,7 @@ def _lesser(test: ast.expr) -> Iterator[ast.expr]:
                     yield right
 
 
-def _tells_time(value: ast.expr, timed: set[str]) -> bool:
+def _is_elapsed(value: ast.expr, timed: set[str]) -> bool:
     """Whether this is a difference of a clock, or made from one."""
     return any(
         (isinstance(node, ast.Name) and node.id in timed)

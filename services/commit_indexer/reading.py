@@ -73,8 +73,8 @@ class RepositoryReading:
         shape = await repository.shape()
         address = Address(source.project)
         history = await self._histories.newest(address)
-        is_told = history.heads.get(source.place) == Head(shape.head, self._bounds)
-        if not shape.head or (is_told and self._shapes.get(source) == shape):
+        is_recorded = history.heads.get(source.place) == Head(shape.head, self._bounds)
+        if not shape.head or (is_recorded and self._shapes.get(source) == shape):
             return
         await self._check(source)
         async for commits in self._unknown(repository, source, history, shape):

@@ -191,7 +191,7 @@ class MemoryIntake:
 
     async def _origin(self, address: Address, kin: Kin, message: str, trust: str, source: str = "") -> Origin:
         family = await copied_from(self._kit.reader, address)
-        return Origin(kin.root, message, trust, source or trust, family, held_in=address.session)
+        return Origin(kin.root, message, trust, source or trust, family, message_session=address.session)
 
     async def _admit(self, address: Address, envelope: Envelope, candidates: Sequence[Candidate]) -> None:
         for candidate in candidates:
@@ -239,7 +239,7 @@ class MemoryIntake:
             self._kit.log.info("a summary was not found", session=address.session)
             return Done()
         kin = await kin_of(self._kit.reader, address)
-        origin = Origin(kin.root, found.message, "summary", "summary", held_in=address.session)
+        origin = Origin(kin.root, found.message, "summary", "summary", message_session=address.session)
         block = read_block(mask(found.text))
         listed = await self._snapshot(address, block.snapshot, len(before))
         lines = (MalformedLine("void_block", block.void),) if block.void else block.lines

@@ -191,7 +191,7 @@ class Desk:
         try:
             answer = await self._handle(address, message, command)
         except Conflict:
-            text = "Nothing was written: others kept writing to this place. Try again."
+            text = "Nothing was written: others wrote to this place again and again. Try again."
             answer = Answer(ok=False, text=text, again=True)
         except Unconfirmed as error:
             unknown = "It is not known whether this was written"

@@ -37,11 +37,11 @@ MOST_OF_DOCUMENT = 250_000
 TEXTS = ("text/", "application/json", "application/xml", "application/yaml")
 KILO = 1000
 LONGEST_NAME = 120
-"""Characters of a name that are shown."""
+"""Characters of a name that are printed."""
 SMALLEST_PICTURE_URL = 200
 """Bytes: a data url that is not longer holds an icon, or nothing."""
-MOST_WORDS_BESIDE = 600
-"""Bytes that a tool writes about a picture that it shows. An answer with more is worth keeping for its words."""
+MOST_CAPTION_BYTES = 600
+"""Bytes that a tool writes about a picture that it shows. An answer with more stays for its text."""
 
 
 def is_picture(mime: str) -> bool:
@@ -57,7 +57,7 @@ def is_picture_of_prompt(part: PartRecorded, head: str) -> bool:
 
 def is_picture_of_tool(part: PartRecorded) -> bool:
     """Whether a tool's answer is little else than pictures."""
-    if not part.attachment_tokens or part.bytes > MOST_WORDS_BESIDE:
+    if not part.attachment_tokens or part.bytes > MOST_CAPTION_BYTES:
         return False
     return any(is_picture(one.mime) for one in decode_attachments(part.attachments))
 

@@ -27,7 +27,7 @@ GONE = frozenset({"deleted", "reverted"})
 """Reasons for which a message is gone for good. One that is only not listed was summarised by the harness."""
 
 
-NOTHING_SAID = Conversation()
+NO_MESSAGES = Conversation()
 
 
 class CompartmentHistory(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ class CompartmentHistory(msgspec.Struct, frozen=True):
 
 
 def evolve(
-    history: CompartmentHistory, event: Event, seq: int, conversation: Conversation = NOTHING_SAID
+    history: CompartmentHistory, event: Event, seq: int, conversation: Conversation = NO_MESSAGES
 ) -> CompartmentHistory:
     """`seq`: the event's position in the log; `conversation`: the conversation, with the places of its messages."""
     match event:

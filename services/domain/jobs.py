@@ -120,7 +120,7 @@ def remaining(retry_at: datetime | None, now: datetime) -> timedelta:
     return retry_at - now
 
 
-def is_held(jobs: Jobs[R], now: datetime) -> bool:
+def is_paused(jobs: Jobs[R], now: datetime) -> bool:
     """Whether the pause after a failure lasts at this moment."""
     return remaining(jobs.retry_at, now) > timedelta(0)
 

@@ -88,7 +88,7 @@ def _message_id() -> Json:
 
 def _channels() -> Json:
     return {
-        "in": _channel("in.{harness}.{project}.{session}", _kept(IN), "in"),
+        "in": _channel("in.{harness}.{project}.{session}", _stream_text(IN), "in"),
         **{
             _do(command): _channel(f"do.{{project}}.{{session}}.{command.TYPE}", summary(command), _do(command))
             for command in COMMANDS
@@ -97,10 +97,10 @@ def _channels() -> Json:
         **{_ask(ask): _channel(f"ask.{ask.NAME}.{{project}}", summary(ask), _ask(ask)) for ask in ASKS},
         **{_reply(ask): _inbox(_reply(ask)) for ask in ASKS},
         **{
-            _log(event): _channel(f"log.{{shard}}.{{project}}.{{session}}.{event.TYPE}", _kept(LOG), _log(event))
+            _log(event): _channel(f"log.{{shard}}.{{project}}.{{session}}.{event.TYPE}", _stream_text(LOG), _log(event))
             for event in EVENTS
         },
-        "dead": _channel("dead.{room}", _kept(DEAD), "dead"),
+        "dead": _channel("dead.{room}", _stream_text(DEAD), "dead"),
     }
 
 
@@ -143,7 +143,7 @@ def _log(event: type[Event]) -> str:
     return f"log.{event.TYPE}"
 
 
-def _kept(stream: Stream) -> str:
+def _stream_text(stream: Stream) -> str:
     return f"In the stream `{stream.name}`: {stream.description}."
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from schemas.asks import Embedded, EmbeddedText
-from services.domain.search.rows import SearchRow, text_beside
+from services.domain.search.rows import SearchRow, wide_text
 from services.indexer.core.changes import key
 from services.indexer.index import Index
 from services.indexer.tables import ROW, as_row
@@ -86,9 +86,7 @@ class Filler:
         try:
             found = await self._index.table(kind).rows([column.name for column in ROW], among("key", keys))
             rows = [as_row(values) for values in found]
-            failure = await self._ask(
-                list(dict.fromkeys(text for row in rows for text in (row.text, text_beside(row))))
-            )
+            failure = await self._ask(list(dict.fromkeys(text for row in rows for text in (row.text, wide_text(row)))))
             if not failure and rows:
                 await self._index.fill(kind, self._columns(rows))
         except VectorsError as error:
@@ -132,7 +130,7 @@ class Filler:
 
     def _columns(self, rows: Sequence[SearchRow]) -> dict[str, list[Any]]:
         bare = [self._known[row.text] for row in rows]
-        wide = [None if text_beside(row) == row.text else self._known[text_beside(row)] for row in rows]
+        wide = [None if wide_text(row) == row.text else self._known[wide_text(row)] for row in rows]
         return {
             "key": [key(row.project, row.id) for row in rows],
             "hash": [row.hash for row in rows],

@@ -183,7 +183,9 @@ class Aggregate(Generic[S]):
                 for one in group:
                     if time.monotonic() > one.until:
                         patience = one.command.patience
-                        one.handled = Conflict(f"others kept writing to the same place for {patience:g} s ({error})")
+                        one.handled = Conflict(
+                            f"others wrote to the same place for {patience:g} s without a pause ({error})"
+                        )
                 await self._renew(entry)
                 continue
             self._conclude(entry, base, decided, envelopes, positions)

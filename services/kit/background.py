@@ -30,7 +30,7 @@ def _look_at(kit: Kit, task: "asyncio.Task[None]") -> None:
         kit.failed.set()
 
 
-def tell_unretrieved(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def log_unretrieved(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Log what nobody was left to look at, such as the end of an attempt to connect that was given up."""
     error = context.get("exception")
     if isinstance(error, socket.gaierror):

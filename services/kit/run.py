@@ -16,7 +16,7 @@ import uvloop
 import schemas
 import services
 from services.kit import garbage, metrics
-from services.kit.background import tell_unretrieved
+from services.kit.background import log_unretrieved
 from services.kit.bus import Appender, BrokerError, Bus, LogReader, Unreachable
 from services.kit.bus.erasure_lock import refuse_while_erasing
 from services.kit.data_directory import Unusable, refuse_unusable
@@ -75,7 +75,7 @@ def _refuse_mixed_packages() -> None:
 
 
 async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool, parent: int | None) -> None:
-    asyncio.get_running_loop().set_exception_handler(tell_unretrieved)
+    asyncio.get_running_loop().set_exception_handler(log_unretrieved)
     stop = asyncio.Event()
     watchdog = Watchdog(settings.loop.hung_after)
     watches = [asyncio.create_task(one) for one in (watchdog.watch(), _until_orphaned(parent, stop))]

@@ -161,13 +161,13 @@ def speaks_against(one: str, other: str) -> bool:
     for number, (left, right) in enumerate(changes):
         if left and right:
             if number == 0 and steps[0][0] == "replace":
-                return frozenset((left[0], right[0])) in _OPPOSITES or (_tells_number(left) and _tells_number(right))
+                return frozenset((left[0], right[0])) in _OPPOSITES or (_has_number(left) and _has_number(right))
             forbids_both = not _NOT.isdisjoint(its) and not _NOT.isdisjoint(others)
-            return not forbids_both or _tells_number(left) or _tells_number(right)
+            return not forbids_both or _has_number(left) or _has_number(right)
     return False
 
 
-def _tells_number(words: Words) -> bool:
+def _has_number(words: Words) -> bool:
     return any(_DIGIT.search(word) or word in _QUANTITIES for word in words)
 
 

@@ -178,13 +178,13 @@ def ranked(
     of = strengths(fadings or (fading_of(one, pace) for one in found), at, dormant, pace)
     order = sorted(range(len(found)), key=of.__getitem__, reverse=True)
     if len({*of}) < len(of):
-        order = _told_apart(order, of, found)
+        order = _ties_broken(order, of, found)
     strongest = [found[place] for place in order]
     pinned = [one for one in strongest if one.is_pinned]
     return [*pinned, *(one for one in strongest if not one.is_pinned)] if pinned else strongest
 
 
-def _told_apart(order: Iterable[int], of: Sequence[float], found: Sequence[Memory]) -> list[int]:
+def _ties_broken(order: Iterable[int], of: Sequence[float], found: Sequence[Memory]) -> list[int]:
     """The same order, in which those that are equally strong have one as well."""
     apart: list[int] = []
     for of_strength, equals in groupby(order, key=of.__getitem__):

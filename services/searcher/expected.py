@@ -1,6 +1,6 @@
 """Projects that are searched soon: a session begins or goes on, and what a person writes in it is searched for at once.
 
-Their shelves are filled meanwhile, beside all searches: it takes no turn of theirs.
+Their shelves are filled in the background: filling takes no turn of a search.
 """
 
 import asyncio

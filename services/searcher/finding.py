@@ -80,7 +80,7 @@ class _Search:
             by_words=self.by_words.scores[rows],
             coverage=self.by_words.coverage(rows),
             cosine=cosine,
-            cosine_beside=wide,
+            wide_cosine=wide,
             is_person=self.is_person[rows],
             verbatim=await self._verbatim(rows),
         )
@@ -137,7 +137,7 @@ class _Search:
         weights = token_weights(query, self.by_words.rarities)
         alike = np.zeros((2, len(compared.rows)), np.float32)
         alike[:, close] = late_both(query, weights, own, wide)
-        return replace(compared, late=alike[0], late_beside=alike[1])
+        return replace(compared, late=alike[0], wide_late=alike[1])
 
 
 def _reasons(compared: Compared, at: Places) -> list[tuple[str, ...]]:
@@ -145,7 +145,7 @@ def _reasons(compared: Compared, at: Places) -> list[tuple[str, ...]]:
     signs = (
         ("verbatim", compared.verbatim > 0),
         ("words", compared.coverage > 0),
-        ("meaning", np.maximum(compared.cosine, compared.cosine_beside) >= ranking.ALIKE),
+        ("meaning", np.maximum(compared.cosine, compared.wide_cosine) >= ranking.ALIKE),
     )
     flags = zip(*(has[at].tolist() for _, has in signs), strict=True)
     return [tuple(name for (name, _), is_so in zip(signs, row, strict=True) if is_so) for row in flags]

@@ -59,7 +59,7 @@ class SearchStore:
         self._refreshing: dict[str, asyncio.Task[object]] = {}
         self._copying: dict[str, asyncio.Task[None]] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        """Project -> what is held by who looks after its shelves, for as long as somebody does."""
+        """Project -> the lock of the task that fills its shelves, for as long as one does."""
         self._opening = asyncio.Lock()
         self._used: dict[str, float] = {}
         """Project whose shelves are here or are being filled -> when it was used last."""
@@ -255,8 +255,8 @@ class SearchStore:
         tables, at = await self._opened(), time.monotonic()
         if tables is None:
             return ProjectShelves({}, at)
-        current, held = self.current, self._stored.get(project)
-        known = held.kinds if held is not None and held.current == current else {}
+        current, stored = self.current, self._stored.get(project)
+        known = stored.kinds if stored is not None and stored.current == current else {}
         position = await asyncio.to_thread(self._position)
         found: dict[Kind, StoredShelf] = {}
         try:

@@ -1,4 +1,4 @@
-// The adapter's core on a disk that may be full or break off, with a clock that goes on when it is told to.
+// The adapter's core on a disk that may be full or break off, with a clock that is moved by hand.
 import fs, { mkdirSync } from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";

@@ -18,6 +18,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   project.log.note = (what, details) => notes.push([details.path, details.reason]);
   project.documents ??= new Documents(root, project.log);
   const looks = await Promise.allSettled(guides.map((guide) => project.documents.changes("project", guide)));
-  const told = looks.map(({ value, reason }) => (reason ? String(reason) : value));
-  console.log(JSON.stringify({ told, notes }));
+  const reports = looks.map(({ value, reason }) => (reason ? String(reason) : value));
+  console.log(JSON.stringify({ reports, notes }));
 }

@@ -52,22 +52,22 @@ calls.compactions = (own, happenings) => {
     return { ...config, away: [...keepers.values()].some(({ isAway }) => isAway) };
   });
 };
-/** What the person is told behind each of these happenings, as `[session, method, ...given]`: where, and which words. */
+/** The notices of the person behind each of these happenings, as `[session, method, ...given]`: where, and which words. */
 calls.notices = (mode, happenings) => {
   const keepers = new Map();
   let isComing = false;
-  let told = [];
+  let notices = [];
   const handOver = new pure.HandOver(mode, "OpenCode", () => isComing);
   return happenings.map(([session, method, given, place = "here"]) => {
-    told = [];
-    const notify = (texts) => told.push(...texts.map((text) => [place, text]));
+    notices = [];
+    const notify = (texts) => notices.push(...texts.map((text) => [place, text]));
     const keeper = keepers.get(session) ?? new pure.ContextKeeper();
     if (session) keepers.set(session, keeper);
     if (method === "coming") isComing = given;
     else if (method === "isLeft") keeper.isLeft = given;
     else if (method === "rests") keeper.phase = "resting";
     else handOver[method](keeper, given, notify);
-    return told;
+    return notices;
   });
 };
 /** Whether an installation is started at each of these times; `ended`: the start before is over. */
@@ -75,7 +75,7 @@ calls.starts = (happenings) => {
   const starts = new pure.Starts(60_000);
   return happenings.flatMap((one) => (one === "ended" ? (starts.ended(), []) : [starts.begin(one)]));
 };
-/** The prompt for a summary, where other plugins said this before and after. */
+/** The prompt for a summary, with these texts of other plugins before and after. */
 calls.summaryPrompt = (before, brief, previous, after) => {
   const output = { context: [], prompt: undefined, ...before };
   pure.replacePrompt(output, brief, previous);

@@ -1,4 +1,4 @@
-// Connects the adapter's core to a broker, and says when all that its spool held is sent.
+// Connects the adapter's core to a broker, and reports when its spool is empty.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 

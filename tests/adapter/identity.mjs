@@ -11,14 +11,14 @@ const { beginning, identify } = await import(`data:text/javascript,${encodeURICo
 
 const surroundings = { ...process.env };
 for await (const line of createInterface({ input: process.stdin })) {
-  const { way, directory, root, state, limit, environment, kept } = JSON.parse(line);
+  const { way, directory, root, state, limit, environment, stored } = JSON.parse(line);
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, surroundings, environment);
   const notes = [];
   const log = { note: (text) => notes.push(text) };
   const found =
     way === "beginning"
-      ? await beginning(directory, () => kept)
+      ? await beginning(directory, () => stored)
       : { ...(await identify({ directory, root }, state, log, limit)), notes };
   console.log(JSON.stringify(found));
 }

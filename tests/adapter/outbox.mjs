@@ -5,30 +5,30 @@ import { core, disk, made, pass, settled } from "./disk.mjs";
 
 const [folder, directory, happenings] = process.argv.slice(2);
 const { Outbox } = await core(folder, "outbox");
-const said = { sent: [], taken: [], notes: [] };
+const seen = { sent: [], taken: [], notes: [] };
 const refused = new Set(["*"]);
 let underWay; // what the broker has neither taken nor refused
 const broker = {
   connected: true,
   onConnected() {},
   async publish(_subject, _data, id) {
-    said.sent.push(id);
+    seen.sent.push(id);
     if (underWay) await new Promise((_, reject) => underWay.push(reject));
     if (refused.has("*") || refused.has(id)) throw new Error("the connection was closed");
-    said.taken.push(id);
+    seen.taken.push(id);
   },
 };
-const log = { note: (what) => said.notes.push(what) };
+const log = { note: (what) => seen.notes.push(what) };
 let outbox;
 const begin = () => {
   outbox ??= new Outbox(broker, log, made(directory));
   return outbox;
 };
 
-const kept = join(directory, "spool");
+const spool = join(directory, "spool");
 const spooled = () =>
-  (existsSync(kept) ? readdirSync(kept) : [])
-    .flatMap((name) => readFileSync(join(kept, name), "utf8").split("\n"))
+  (existsSync(spool) ? readdirSync(spool) : [])
+    .flatMap((name) => readFileSync(join(spool, name), "utf8").split("\n"))
     .flatMap((line) => {
       try {
         return [JSON.parse(line).id];
@@ -54,6 +54,6 @@ const found = [];
 for (const [way, ...given] of JSON.parse(happenings)) {
   await ways[way](...given);
   await settled();
-  found.push({ spooled: spooled(), writes: disk.writes, ...structuredClone(said) });
+  found.push({ spooled: spooled(), writes: disk.writes, ...structuredClone(seen) });
 }
 console.log(JSON.stringify(found));

@@ -50,7 +50,7 @@ class Harness:
         documents: Sequence[str] | None = None,
         **options: object,
     ) -> None:
-        """Begin anew with what is kept on disk; `breaks`: nothing is asked for a while where nobody answers.
+        """Begin anew with what is stored on disk; `breaks`: nothing is asked for a while where nobody answers.
 
         `project`: what the directory is called by now, and was called before. `documents`: the files that are wanted.
         """
@@ -171,7 +171,7 @@ class Harness:
 
     @property
     def steps(self) -> list[Json]:
-        """The steps among what was told last."""
+        """The steps among the newest reports."""
         return [item for item in self.items if item["kind"] == "step.seen"]
 
 

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 
 const [bundle, options] = [process.argv[2], JSON.parse(process.argv[3])];
 const { default: plugin } = await import(bundle);
-const told = [];
+const notices = [];
 const hooks = new Map();
 
 async function at(directory) {
@@ -13,7 +13,7 @@ async function at(directory) {
     app: { agents: async () => ({ data: [] }) },
     config: { providers: async () => ({}) },
     session: { get: async () => ({}), list: async () => ({ data: [] }), messages: async () => ({ data: [] }) },
-    tui: { showToast: async ({ body }) => told.push([directory, body.message]) },
+    tui: { showToast: async ({ body }) => notices.push([directory, body.message]) },
     _client: { get: async () => ({ data: [] }), post: async () => ({ data: [] }) },
   };
   if (!hooks.has(directory)) hooks.set(directory, await plugin.server({ client, directory }, options));
@@ -44,6 +44,6 @@ const ways = {
 for await (const line of createInterface({ input: process.stdin })) {
   const { way, given } = JSON.parse(line);
   await ways[way](...given);
-  console.log(JSON.stringify(told.splice(0)));
+  console.log(JSON.stringify(notices.splice(0)));
 }
 process.exit(0); // the plugin tries for ever to connect

@@ -15,7 +15,7 @@ const ways = {
 const found = [];
 for (const [way, ...given] of JSON.parse(happenings)) {
   ways[way](...given);
-  const { revision, seq, told, mode } = record;
-  found.push({ revision, edits: record.edits.size, seq, told, mode, notes: [...notes] });
+  const { revision, seq, reported, mode } = record;
+  found.push({ revision, edits: record.edits.size, seq, reported, mode, notes: [...notes] });
 }
 console.log(JSON.stringify(found));

@@ -1,4 +1,4 @@
-// Plays, line by line, what OpenCode does with the adapter, against a service that answers as it is told.
+// Plays, line by line, what OpenCode does with the adapter, against a service that answers as its script says.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -21,9 +21,9 @@ const { Adapter, Breaker, HandOver, Unheard, toolOf } = await import(
 const BREAKER = { allows: () => true, isSilent: false, succeeded() {}, failed() {} };
 
 function begun({ directory, guide, agents = [], options = {}, sessions = [], messages = {}, breaks = false, project = {} }) {
-  const said = { ids: [], items: [], subjects: [], questions: [], notices: [], answers: [], histories: [] };
-  said.restarts = 0;
-  said.reported = [];
+  const seen = { ids: [], items: [], subjects: [], questions: [], notices: [], answers: [], histories: [] };
+  seen.restarts = 0;
+  seen.reported = [];
   const log = {
     note() {},
     async guarded(_, work) {
@@ -36,18 +36,18 @@ function begun({ directory, guide, agents = [], options = {}, sessions = [], mes
   };
   const outbox = {
     put({ id, subject, data }) {
-      said.ids.push(id);
-      said.reported.push(subject);
-      said.items.push(...JSON.parse(data).items);
+      seen.ids.push(id);
+      seen.reported.push(subject);
+      seen.items.push(...JSON.parse(data).items);
     },
   };
   const broker = {
     connected: true,
     maxPayload: 1024 * 1024,
     async request(subject, question) {
-      said.subjects.push(subject);
-      said.questions.push(question);
-      const answer = said.answers.shift();
+      seen.subjects.push(subject);
+      seen.questions.push(question);
+      const answer = seen.answers.shift();
       if (answer === null) throw new Error("late");
       if (answer === "nobody") throw new Unheard("no responders");
       return answer ?? { status: "ready" };
@@ -59,25 +59,25 @@ function begun({ directory, guide, agents = [], options = {}, sessions = [], mes
     session: {
       get: async ({ path }) => ({ data: sessions.find(({ id }) => id === path.id) }),
       list: async () => ({ data: sessions }),
-      messages: async ({ path }) => ({ data: said.stored ?? messages[path.id] ?? [] }),
+      messages: async ({ path }) => ({ data: seen.stored ?? messages[path.id] ?? [] }),
       async message({ path }) {
-        if (!said.stored) throw new Error("late");
-        const data = said.stored.find(({ info }) => info.id === path.messageID);
+        if (!seen.stored) throw new Error("late");
+        const data = seen.stored.find(({ info }) => info.id === path.messageID);
         return { data, response: { status: data ? 200 : 404 } };
       },
     },
-    tui: { showToast: async ({ body }) => said.notices.push(body.message) },
+    tui: { showToast: async ({ body }) => seen.notices.push(body.message) },
     _client: {
       get: async () => ({ data: sessions }),
       async post({ body }) {
-        const rows = said.isReading ? await new Promise((resolve) => said.histories.push(resolve)) : [];
+        const rows = seen.isReading ? await new Promise((resolve) => seen.histories.push(resolve)) : [];
         return { data: rows.filter(({ aggregate_id: session, seq }) => seq > body[session]) };
       },
     },
   };
   const identity = { harness: "opencode", bundle: "" };
   const service = { identity, directory, guide, options: { deadline_ms: 60_000, ...options }, log, outbox, broker };
-  service.restart = async () => void (said.restarts += 1);
+  service.restart = async () => void (seen.restarts += 1);
   const build = { version: "1", digest: "" };
   const identified = { id: "project", former: [], home: false, vcs: "", ...project };
   const input = { client, directory, project: { id: "project" } };
@@ -85,25 +85,25 @@ function begun({ directory, guide, agents = [], options = {}, sessions = [], mes
   const adapter = new Adapter(service, guide, input, build, breaks ? new Breaker() : BREAKER, handOver, identified);
   const config = {};
   adapter.govern(config);
-  return { adapter, config, said };
+  return { adapter, config, seen };
 }
 
 const ways = {
   begin: async (place, given) => Object.assign(place, begun(given)),
   /** From now on OpenCode says which messages it stores: these. */
-  store: ({ said }, entries) => void Object.assign(said, { stored: entries }),
+  store: ({ seen }, entries) => void Object.assign(seen, { stored: entries }),
   meet: ({ adapter }, plugins) => adapter.meet(plugins),
-  answer: ({ said }, ...answers) => void said.answers.push(...answers),
+  answer: ({ seen }, ...answers) => void seen.answers.push(...answers),
   prepare: ({ adapter }, session) => adapter.prepare(session),
   hear: ({ adapter }, event) => adapter.hear(event),
-  reading: ({ said }) => void Object.assign(said, { isReading: true }),
-  read: async ({ said }, events) => {
-    while (said.histories.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    said.histories.shift()(events);
+  reading: ({ seen }) => void Object.assign(seen, { isReading: true }),
+  read: async ({ seen }, events) => {
+    while (seen.histories.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    seen.histories.shift()(events);
     await new Promise((resolve) => setImmediate(resolve));
   },
-  listen: async ({ said }) => {
-    while (said.items.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  listen: async ({ seen }) => {
+    while (seen.items.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
   },
   compact: ({ adapter }, session) => adapter.compaction(session),
   serve: ({ adapter }, entries) => adapter.serve(entries),
@@ -112,9 +112,9 @@ const ways = {
   /** Whether OpenCode reads in its configuration that it may compact now. */
   compacts: ({ config }) => config.compaction.auto,
   /** The subjects on which something was reported until now. */
-  reported: ({ said }) => said.reported,
+  reported: ({ seen }) => seen.reported,
   /** How often the installation was to be started until now. */
-  restarts: ({ said }) => said.restarts,
+  restarts: ({ seen }) => seen.restarts,
   later: (_, milliseconds) => {
     const { now } = Date;
     Date.now = () => now() + milliseconds;
@@ -125,7 +125,7 @@ const place = {};
 for await (const line of createInterface({ input: process.stdin })) {
   const { way, given } = JSON.parse(line);
   const answer = await ways[way](place, ...given);
-  const { ids, items, subjects, questions, notices } = place.said;
+  const { ids, items, subjects, questions, notices } = place.seen;
   console.log(JSON.stringify({ answer: way === "begin" ? null : answer, ids, items, subjects, questions, notices }));
-  for (const told of [ids, items, subjects, questions, notices]) told.length = 0;
+  for (const list of [ids, items, subjects, questions, notices]) list.length = 0;
 }

@@ -31,14 +31,14 @@ def node() -> str:
 def play() -> Iterator[Play]:
     command = [node(), str(DRIVER), str(FOLDER)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
-        given_in, said = running.stdin, running.stdout
+        given_in, answers_out = running.stdin, running.stdout
         assert given_in is not None
-        assert said is not None
+        assert answers_out is not None
 
         def call(way: str, *given: object) -> Any:  # noqa: ANN401 - JSON
             given_in.write(json.dumps({"way": way, "given": given}) + "\n")
             given_in.flush()
-            return json.loads(said.readline())
+            return json.loads(answers_out.readline())
 
         yield call
         given_in.close()

@@ -1,4 +1,4 @@
-"""What the adapter tells of pictures and documents in tools' answers: the same as the reader of recordings does."""
+"""The adapter's reports of pictures and documents in tools' answers: the same as the reader of recordings does."""
 
 import json
 import struct
@@ -24,7 +24,7 @@ SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 
 
 def jpeg(width: int, height: int, before: bytes = b"") -> bytes:
-    """A picture of this size, with other segments before its size is told."""
+    """A picture of this size, with other segments before that of its size."""
     frame = b"\xff\xc0" + struct.pack(">HBHHB", 17, 8, height, width, 3) + bytes(9)
     return b"\xff\xd8\xff\xe0" + struct.pack(">H", 16) + b"JFIF\0" + bytes(9) + before + frame + b"\xff\xda"
 
@@ -111,7 +111,7 @@ STATES = {
 
 
 @pytest.mark.parametrize("name", STATES)
-def test_tells_attachments_as_the_reader_does(adapter: Adapter, tmp_path: Path, name: str) -> None:
+def test_reports_attachments_as_the_reader_does(adapter: Adapter, tmp_path: Path, name: str) -> None:
     entry = answer(**STATES[name])
     file = tmp_path / "session.json"
     file.write_text(json.dumps({"info": {"id": "s"}, "messages": [entry]}))
@@ -123,7 +123,7 @@ def test_tells_attachments_as_the_reader_does(adapter: Adapter, tmp_path: Path, 
     assert len(found) == {"a picture": 1, "several": 3}.get(name, 0)
 
 
-def test_a_picture_is_told_without_its_bytes(adapter: Adapter) -> None:
+def test_a_picture_is_reported_without_its_bytes(adapter: Adapter) -> None:
     (found,) = entry_attachments(adapter, answer(attachments=[shot(filename="shot.png")]))
     encoded = json.dumps(adapter("entry", answer(attachments=[shot(filename="shot.png")])))
 
@@ -138,7 +138,7 @@ def test_attachments_of_another_shape_are_left_untold(adapter: Adapter, strange:
     assert entry_attachments(adapter, answer(attachments=strange)) == ()
 
 
-def test_a_file_is_told_with_its_name(adapter: Adapter) -> None:
+def test_a_file_is_reported_with_its_name(adapter: Adapter) -> None:
     entry = answer()
     entry["parts"] = [{**shot(filename="shot.png"), "id": "p", "messageID": "m", "sessionID": "s"}]
 

@@ -91,7 +91,7 @@ def test_another_plugin_may_set_it_too(adapter: Adapter) -> None:
     assert not after(adapter, GONE, ["", "set", False])["auto"]
 
 
-def test_a_person_is_told_of_sessions_that_wait_and_of_no_others(adapter: Adapter) -> None:
+def test_a_person_is_notified_of_sessions_that_wait_and_of_no_others(adapter: Adapter) -> None:
     assert after(adapter, ["a", "begins", False])["away"]
     assert not after(adapter, ["a", "begins", False], RESTS)["away"]
     assert not after(adapter, ["a", "begins", False], ["a", "isLeft", True])["away"]

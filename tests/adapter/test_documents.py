@@ -1,4 +1,4 @@
-"""The adapter tells the files that the guide names, once and when they change, and none from outside of the project."""
+"""The adapter reports the files that the guide names, once and when they change, and none from elsewhere."""
 
 import contextlib
 import hashlib
@@ -30,7 +30,7 @@ PRIVATE = "it is a file with secrets by its name, and such files are never read"
 LONG = f"it is longer than {DOCUMENT_BYTES} bytes"
 
 Look = Callable[..., tuple[list[Any], dict[str, str]]]
-"""What is told of a project at each of these looks, and for which file a reason was noted that nothing is."""
+"""The reports of a project at each of these looks, and the files for which a reason was noted that there is none."""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def look() -> Iterator[Look]:
         process.stdin.flush()
         answer = json.loads(process.stdout.readline())
         assert len(answer["notes"]) == len(dict(answer["notes"]))
-        return answer["told"], dict(answer["notes"])
+        return answer["reports"], dict(answer["notes"])
 
     yield at
     process.stdin.close()
@@ -62,7 +62,7 @@ def look() -> Iterator[Look]:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A project beside a secret."""
+    """A project with a secret next to its folder."""
     (tmp_path / "outside.txt").write_text("hidden")
     project = tmp_path / "project"
     project.mkdir()
@@ -83,7 +83,7 @@ def gone(path: str) -> dict[str, str]:
     return {"kind": "document.seen", "path": path, "digest": ""}
 
 
-def test_a_file_is_told_once_and_again_when_it_changes(look: Look, root: Path) -> None:
+def test_a_file_is_reported_once_and_again_when_it_changes(look: Look, root: Path) -> None:
     (root / "src").mkdir()
     (root / "MAP.md").write_text("# Map")
     (root / "src" / "core.py").write_text("x = 1\n")
@@ -95,7 +95,7 @@ def test_a_file_is_told_once_and_again_when_it_changes(look: Look, root: Path) -
     assert look(root, *paths) == ([[seen("src/core.py", "x = 2\n")]], {})
 
 
-def test_a_file_that_is_gone_is_told_as_gone_and_then_as_back(look: Look, root: Path) -> None:
+def test_a_file_that_is_gone_is_reported_as_gone_and_then_as_back(look: Look, root: Path) -> None:
     file = root / "core.py"
     file.write_text("x = 1\n")
     look(root, "core.py")
@@ -107,7 +107,7 @@ def test_a_file_that_is_gone_is_told_as_gone_and_then_as_back(look: Look, root: 
     assert look(root, "core.py") == ([[seen("core.py", "x = 1\n")]], {})
 
 
-def test_looks_at_the_same_time_tell_once(look: Look, root: Path) -> None:
+def test_looks_at_the_same_time_report_once(look: Look, root: Path) -> None:
     (root / "core.py").write_text("x = 1\n")
 
     assert look(root, "core.py", times=3) == ([[seen("core.py", "x = 1\n")], [], []], {})
@@ -162,8 +162,8 @@ def test_a_file_that_keeps_secrets_is_never_read_whoever_names_it(look: Look, ro
         f"{path}::$DATA",
     )
     (root / "docs").mkdir(exist_ok=True)
-    told, notes = look(root, *spelled)
-    assert [[]] == told
+    reports, notes = look(root, *spelled)
+    assert [[]] == reports
     assert {PRIVATE} == set(notes.values())
 
 
@@ -174,8 +174,8 @@ def test_no_link_leads_to_a_file_that_keeps_secrets(look: Look, root: Path, path
     file.write_text("token = hunter2")
     (root / "README.md").symlink_to(file)
     (root / "docs").symlink_to(file.parent)
-    told, notes = look(root, "README.md", f"docs/{file.name}")
-    assert ([[]], {"README.md": PRIVATE, f"docs/{file.name}": PRIVATE}) == (told, notes)
+    reports, notes = look(root, "README.md", f"docs/{file.name}")
+    assert ([[]], {"README.md": PRIVATE, f"docs/{file.name}": PRIVATE}) == (reports, notes)
 
 
 @pytest.mark.parametrize("kind", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "])
@@ -198,8 +198,8 @@ def test_a_guide_makes_nothing_larger_nor_more_of_them(look: Look, root: Path) -
     assert look(root, "long.md", most=10**9) == ([[]], {"long.md": LONG})
     for number in range(120):
         (root / f"{number}.md").write_text("x")
-    ((told,), _) = look(root, *(f"{number}.md" for number in range(120)))
-    assert 100 == len(told)
+    ((reports,), _) = look(root, *(f"{number}.md" for number in range(120)))
+    assert 100 == len(reports)
 
 
 def link_out(root: Path) -> None:
@@ -215,12 +215,12 @@ def link_to_the_root(root: Path) -> None:
     (root / "it").symlink_to(root)
 
 
-def link_beside(root: Path) -> None:
+def link_to_sibling(root: Path) -> None:
     """To a folder whose name begins as that of the project."""
-    beside = root.with_name(root.name + "-old")
-    beside.mkdir()
-    (beside / "file").write_text("hidden")
-    (root / "it").symlink_to(beside / "file")
+    sibling = root.with_name(root.name + "-old")
+    sibling.mkdir()
+    (sibling / "file").write_text("hidden")
+    (root / "it").symlink_to(sibling / "file")
 
 
 def loop(root: Path) -> None:
@@ -252,7 +252,7 @@ REFUSED = [
     (link_out, OUT),
     (link_out_by_folder, OUT),
     (link_to_the_root, OUT),
-    (link_beside, OUT),
+    (link_to_sibling, OUT),
     (loop, CIRCLE),
     (folder, NO_FILE),
     (pipe, NO_FILE),
@@ -263,7 +263,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("made", "reason"), REFUSED, ids=[made.__name__ for made, _ in REFUSED])
-def test_what_nobody_may_see_or_wants_is_told_as_gone_with_a_reason_noted_once(
+def test_what_nobody_may_see_or_wants_is_reported_as_gone_with_a_reason_noted_once(
     look: Look, root: Path, made: Callable[[Path], None], reason: str
 ) -> None:
     file, aside = root / "it", root / "aside"
@@ -293,13 +293,13 @@ def test_links_within_the_project_are_followed_wherever_the_project_lies(look: L
 
 
 @pytest.mark.parametrize("path", ["../outside.txt", "folder/../../outside.txt", "/../outside.txt"])
-def test_a_path_that_climbs_out_tells_nothing(look: Look, root: Path, path: str) -> None:
+def test_a_path_that_climbs_out_reports_nothing(look: Look, root: Path, path: str) -> None:
     (root / "folder").mkdir()
 
     assert look(root, path) == ([[]], {path: OUT})
 
 
-def test_what_cannot_be_opened_holds_nothing_else_up_and_is_told_as_it_was(look: Look, root: Path) -> None:
+def test_what_cannot_be_opened_delays_nothing_else_and_is_reported_as_it_was(look: Look, root: Path) -> None:
     (root / "one.py").write_text("1")
     (root / "two.py").write_text("2")
     look(root, "one.py", "two.py")
@@ -314,7 +314,7 @@ def test_what_cannot_be_opened_holds_nothing_else_up_and_is_told_as_it_was(look:
     assert look(root, "one.py", "two.py") == ([[gone("one.py")]], {})
 
 
-def test_a_project_that_is_away_is_not_told_as_gone(look: Look, root: Path) -> None:
+def test_a_project_that_is_away_is_not_reported_as_gone(look: Look, root: Path) -> None:
     (root / "core.py").write_text("x = 1\n")
     look(root, "core.py")
 
@@ -335,7 +335,7 @@ ENTRIES = st.one_of(
 
 @settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.fixed_dictionaries(dict.fromkeys(NAMES, ENTRIES)), min_size=1, max_size=3))
-def test_of_any_project_the_texts_that_lie_in_it_are_told_and_nothing_else(
+def test_of_any_project_the_texts_that_lie_in_it_are_reported_and_nothing_else(
     look: Look, states: Sequence[Mapping[str, tuple[str, Any] | None]]
 ) -> None:
     paths = (*NAMES, "d", "d/../a", "../secret", "a/b")

@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 
 def message(number: int) -> Json:
-    return {"id": f"m{number}", "role": ("assistant", "user")[number % 2], "text": f"What was said at {number}."}
+    return {"id": f"m{number}", "role": ("assistant", "user")[number % 2], "text": f"The text at {number}."}
 
 
 async def test_a_conversation_is_reported_and_served_with_its_plan(
@@ -45,16 +45,16 @@ async def test_a_conversation_is_reported_and_served_with_its_plan(
             adapter.stdin.write(json.dumps(line).encode() + b"\n")
             return json.loads(await adapter.stdout.readline())
 
-        held = [message(1)]
-        first = await report(messages=held)
-        assert [TAG.sub("", one["text"]) for one in first] == [one["text"] for one in held]
+        conversation = [message(1)]
+        first = await report(messages=conversation)
+        assert [TAG.sub("", one["text"]) for one in first] == [one["text"] for one in conversation]
         assert TAG.match(first[0]["text"])
         await report(answer="m2")
-        held += [message(2), message(3)]
-        second = await report(messages=held)
+        conversation += [message(2), message(3)]
+        second = await report(messages=conversation)
         assert first == second[: len(first)], "what was sent stays as it was sent"
         assert ["m1", "m2", "m3"] == [one["id"] for one in second]
-        assert ["What was said at 1.", "What was said at 2.", "What was said at 3."] == [one["text"] for one in held]
+        assert ["The text at 1.", "The text at 2.", "The text at 3."] == [one["text"] for one in conversation]
         adapter.stdin.close()
         assert 0 == await adapter.wait()
         await settle(bus)

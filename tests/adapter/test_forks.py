@@ -71,7 +71,7 @@ class OpenCode:
 
     @property
     def origins(self) -> list[tuple[str, str]]:
-        """What was said last of where sessions come from."""
+        """The newest reports of where sessions come from."""
         seen = [item for item in self.items if item["kind"] == "session.seen"]
         return [(item.get("forked_from", ""), item.get("forked_at", "")) for item in seen]
 
@@ -98,7 +98,7 @@ def test_a_copy_has_the_system_prompt_of_its_origin(oc: OpenCode) -> None:
     assert before != oc.call("other", entries("other", 1), LATER)
 
 
-def test_the_origin_of_a_copy_is_told_before_its_first_turn(oc: OpenCode) -> None:
+def test_the_origin_of_a_copy_is_reported_before_its_first_turn(oc: OpenCode) -> None:
     oc.start(ORIGIN, COPY, s=entries("s", 2), f=entries("f", 2))
     oc.copies(COPY, entries("f", 2))
     oc.do("listen")

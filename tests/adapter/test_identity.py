@@ -207,7 +207,7 @@ def two_branches_and_neither(shop: Checkout) -> Path:
 
 def long_message(shop: Checkout) -> Path:
     checkout = Checkout(shop.folder.parent / "long")
-    checkout.add(Made(1, "All of the minutes\n\n" + "and then somebody said\n" * 200_000), Made(2, "Go on", {}, (1,)))
+    checkout.add(Made(1, "All of the minutes\n\n" + "and then somebody spoke\n" * 200_000), Made(2, "Go on", {}, (1,)))
     return checkout.folder
 
 
@@ -281,7 +281,7 @@ async def test_adapter_and_service_find_the_same_beginning(
     place = make(shop)
     found = await beginning(place)
     assert PLACES[make] == found.state
-    theirs = ask("beginning", place, kept="")
+    theirs = ask("beginning", place, stored="")
     assert (found.state, found.commit) == (theirs["state"], theirs["commit"])
 
 
@@ -402,7 +402,7 @@ def test_what_is_not_found_in_time_is_the_name_of_the_next_start(
     opened = os.open(gate, os.O_RDWR)
     os.write(opened, b"go\n" * 8)
 
-    def is_kept() -> bool:
+    def is_stored() -> bool:
         return root_name(shop) in (state / "projects.json").read_text()
 
     deadline = PATIENCE
@@ -410,7 +410,7 @@ def test_what_is_not_found_in_time_is_the_name_of_the_next_start(
         [sys.executable, "-c", _WAIT, str(state / "projects.json"), root_name(shop), str(deadline)], check=False
     )
     os.close(opened)
-    assert (0, True) == (waited.returncode, is_kept())
+    assert (0, True) == (waited.returncode, is_stored())
     again = identify(shop.folder, limit=1, PATH=str(tmp_path / "nothing"))
     assert root_name(shop) == again["id"]
 
@@ -439,7 +439,7 @@ def test_a_directory_becomes_a_repository_and_gets_its_first_commit(
     checkout = Checkout(place)
     assert (directory_name(place), [], "git") == ((now := identify(place))["id"], now["former"], now["vcs"])
     checkout.add(*line(1))
-    for _ in range(2):  # it is said until whoever hears it has heard it
+    for _ in range(2):  # it is repeated until its receiver has confirmed it
         assert (root_name(checkout), [directory_name(place)]) == ((now := identify(place))["id"], now["former"])
 
 

@@ -1,4 +1,4 @@
-"""What the person is told: once that the harness compacts by itself, and once that a plan has come again."""
+"""The notices of the person: once that the harness compacts by itself, and once that a plan has come again."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ def turn(session: str, *steps: bool, is_reachable: bool) -> list[Happening]:
 
 
 def notices(adapter: Adapter, *happenings: Happening, mode: str = "managed") -> list[str]:
-    """Behind each happening that the person is told of: where it is told, and what."""
+    """Behind each happening that has a notice: where it is given, and its text."""
     answer: list[list[list[str]]] = adapter("notices", mode, happenings)
     return [
         f"{place}: {AWAY if AWAY in text else BACK if BACK in text else text}"
-        for told in answer
-        for place, text in told
+        for texts in answer
+        for place, text in texts
     ]
 
 
@@ -62,19 +62,19 @@ def test_that_it_can_be_reached_is_no_answer_yet_and_a_plan_is(adapter: Adapter,
     assert [f"here: {AWAY}", f"here: {BACK}", f"here: {AWAY}"] == notices(adapter, *later)
 
 
-def test_in_two_directories_it_is_said_in_one_and_taken_back_there(adapter: Adapter) -> None:
+def test_in_two_directories_the_notice_is_in_one_and_withdrawn_there(adapter: Adapter) -> None:
     gone = [*turn("a", MISSED, is_reachable=False), *turn("b", MISSED, is_reachable=False)]
     course = in_places(*gone, *turn("b", PLANNED, is_reachable=True), a="there", b="here")
     assert [f"there: {AWAY}", f"there: {BACK}"] == notices(adapter, *course)
 
 
-def test_a_session_that_alone_gets_no_plan_is_told_of_once(adapter: Adapter) -> None:
+def test_a_session_that_alone_gets_no_plan_is_reported_once(adapter: Adapter) -> None:
     poisoned = turn("a", MISSED, MISSED, MISSED, is_reachable=True)
     well = turn("b", PLANNED, is_reachable=True)
     assert [f"here: {AWAY}", f"here: {BACK}"] == notices(adapter, *(poisoned + well) * 3)
 
 
-def test_while_the_installation_is_started_nobody_is_told_and_afterwards_once(adapter: Adapter) -> None:
+def test_while_the_installation_is_started_nobody_is_notified_and_afterwards_once(adapter: Adapter) -> None:
     coming = [["", "coming", True], *turn("a", MISSED, MISSED, is_reachable=False)]
     assert [] == notices(adapter, *coming)
     assert [] == notices(adapter, *coming, ["", "coming", False], *turn("a", PLANNED, is_reachable=True))
@@ -82,12 +82,12 @@ def test_while_the_installation_is_started_nobody_is_told_and_afterwards_once(ad
     assert [f"here: {AWAY}"] == notices(adapter, *coming, *failed)
 
 
-def test_of_sessions_that_are_none_of_its_own_nobody_is_told(adapter: Adapter) -> None:
+def test_of_sessions_that_are_none_of_its_own_nobody_is_notified(adapter: Adapter) -> None:
     assert [] == notices(adapter, ["a", "isLeft", True], *turn("a", MISSED, MISSED, is_reachable=False))
 
 
 @pytest.mark.parametrize("mode", ["assist", "replace", "observe"])
-def test_where_the_harness_compacts_as_ever_nobody_is_told(adapter: Adapter, mode: str) -> None:
+def test_where_the_harness_compacts_as_ever_nobody_is_notified(adapter: Adapter, mode: str) -> None:
     assert [] == notices(adapter, *HALF_UP, *KNOWN, *KILLED, mode=mode)
 
 
@@ -103,8 +103,8 @@ def test_the_two_notices_take_turns_and_the_second_comes_with_a_plan(
     adapter: Adapter, happenings: list[tuple[object, ...]]
 ) -> None:
     answer: list[list[list[str]]] = adapter("notices", "managed", happenings)
-    told = [text for one in answer for _, text in one]
-    assert all(AWAY in text for text in told[::2])
-    assert all(BACK in text for text in told[1::2])
+    texts = [text for one in answer for _, text in one]
+    assert all(AWAY in text for text in texts[::2])
+    assert all(BACK in text for text in texts[1::2])
     back = [happenings[place] for place, one in enumerate(answer) if any(BACK in text for _, text in one)]
     assert all(one[1:] == ("planned", True) for one in back)

@@ -97,8 +97,8 @@ def test_a_line_that_was_cut_off_costs_itself_alone(tmp_path: Path) -> None:
     found = played(tmp_path, NOTICED, ["begin"], ANSWERS)
     assert ["a", "d", "e"] == found[-1]["spooled"]
     assert 1 == found[-1]["notes"].count(CUT_OFF)
-    (kept,) = (tmp_path / "spool").iterdir()
-    assert 3 == kept.read_text().count("\n")
+    (spooled,) = (tmp_path / "spool").iterdir()
+    assert 3 == spooled.read_text().count("\n")
 
 
 def test_what_follows_a_line_that_was_cut_off_is_a_line_of_its_own(tmp_path: Path) -> None:
@@ -114,5 +114,5 @@ def test_what_an_earlier_life_has_left_stays_until_the_disk_takes_it_anew(tmp_pa
     assert ["a"] == found[-1]["spooled"]
     found = played(tmp_path, *full, ["disk", "well"], ["pass", 1000])
     assert ["a"] == found[-1]["spooled"]
-    (kept,) = (tmp_path / "spool").iterdir()
-    assert kept.suffix == ".jsonl"
+    (spooled,) = (tmp_path / "spool").iterdir()
+    assert spooled.suffix == ".jsonl"

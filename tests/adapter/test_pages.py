@@ -46,7 +46,7 @@ def test_an_extension_behind_a_rebase_is_its_end(adapter: Adapter) -> None:
     assert {"whole": [2, 3, 4], "coming": []} == names(taken)
 
 
-def test_a_rebase_whose_end_is_held_back_is_none(adapter: Adapter) -> None:
+def test_a_rebase_whose_end_is_missing_is_none(adapter: Adapter) -> None:
     assert {"whole": [], "coming": []} == names(adapter("taken", [rebase(2)], page()))
 
 
@@ -58,12 +58,12 @@ def test_in_whatever_pages_it_comes_no_rebase_is_in_force_in_part(
     revisions = [rebase(number) if is_rebase else extension(number) for number, is_rebase in enumerate(kinds, 1)]
     cuts = sorted(data.draw(st.sets(st.integers(1, max(1, len(revisions) - 1)), max_size=3)))
     bounds = [0, *(cut for cut in cuts if cut < len(revisions)), len(revisions)]
-    held: list[Plain] = []
+    whole_pages: list[Plain] = []
     coming: list[Plain] = []
     for start, end in pairwise(bounds):
         taken = adapter("taken", coming, page(*revisions[start:end], more=end < len(revisions)))
-        held, coming = [*held, *taken["whole"]], taken["coming"]
-        following = revisions[len(held) : len(held) + 1]
-        assert not (held and held[-1].get("causes") and following and following[0].get("causes"))
-    assert revisions == held
+        whole_pages, coming = [*whole_pages, *taken["whole"]], taken["coming"]
+        following = revisions[len(whole_pages) : len(whole_pages) + 1]
+        assert not (whole_pages and whole_pages[-1].get("causes") and following and following[0].get("causes"))
+    assert revisions == whole_pages
     assert [] == coming

@@ -32,11 +32,11 @@ def refusal(adapter: Adapter, args: object, tool: str = "write", mode: str = "pr
     ],
 )
 def test_a_call_is_refused_with_a_way_to_the_text(adapter: Adapter, args: object, path: str) -> None:
-    said = refusal(adapter, args)
+    refused = refusal(adapter, args)
 
-    assert "The call was not made, and nothing was changed" in said
-    assert f"`{path}`" in said
-    assert "`ctx_expand`" in said
+    assert "The call was not made, and nothing was changed" in refused
+    assert f"`{path}`" in refused
+    assert "`ctx_expand`" in refused
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_tools_that_take_numbers_take_placeholders(adapter: Adapter) -> None:
 
 def test_an_agent_is_not_sent_to_a_tool_that_it_has_not(adapter: Adapter) -> None:
     for mode in ("subagent", "additive"):
-        said = refusal(adapter, {"content": COPY}, mode=mode)
-        assert "Read the file or run the command again" in said
-        assert "ctx_expand" not in said
+        refused = refusal(adapter, {"content": COPY}, mode=mode)
+        assert "Read the file or run the command again" in refused
+        assert "ctx_expand" not in refused
     assert refusal(adapter, {"content": COPY}) == refusal(adapter, {"content": COPY}, mode="")
 
 

@@ -1,4 +1,4 @@
-"""The whole plugin in one process, with several directories and no service: what the person is told."""
+"""The whole plugin in one process, with several directories and no service: the notices of the person."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ class Process:
         assert [] == self._do("open", str(directory))
 
     def turn(self, directory: Path, session: str) -> list[list[str]]:
-        """A turn of one step; where the person was told something, and what."""
+        """A turn of one step; the directory and the text of each notice of the person."""
         return self._do("turn", str(directory), session)
 
     def logged(self, text: str) -> None:
@@ -44,8 +44,8 @@ class Process:
         assert self._running.stdout is not None
         self._running.stdin.write(json.dumps({"way": way, "given": given}) + "\n")
         self._running.stdin.flush()
-        told: list[list[str]] = json.loads(self._running.stdout.readline())
-        return told
+        notices: list[list[str]] = json.loads(self._running.stdout.readline())
+        return notices
 
 
 @contextmanager
@@ -53,39 +53,46 @@ def started(root: Path, found: dict[str, object] | None = None, **options: objec
     """A process whose plugin finds this broker, or one that is gone."""
     node = shutil.which("node")
     assert node, "node is missing; the adapter is built with it: install Node.js 20 or later"
-    said = {"broker": str(root / "broker.json"), "state": str(root / "state"), "patience": 0.01, **options}
+    options_of_process = {
+        "broker": str(root / "broker.json"),
+        "state": str(root / "state"),
+        "patience": 0.01,
+        **options,
+    }
     (root / "broker.json").write_text(json.dumps(found or {"url": "nats://127.0.0.1:1"}))
-    command = [node, str(DRIVER), BUNDLE.as_uri(), json.dumps(said)]
+    command = [node, str(DRIVER), BUNDLE.as_uri(), json.dumps(options_of_process)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         yield Process(running)
         assert running.stdin is not None
         running.stdin.close()
 
 
-def test_in_two_directories_the_person_is_told_once(tmp_path: Path) -> None:
+def test_in_two_directories_the_person_is_notified_once(tmp_path: Path) -> None:
     with started(tmp_path) as process:
         first, second = (tmp_path / name for name in ("first", "second"))
-        told = [*process.turn(first, "a"), *process.turn(second, "b"), *process.turn(first, "a")]
-    ((place, notice),) = told
+        notices = [*process.turn(first, "a"), *process.turn(second, "b"), *process.turn(first, "a")]
+    ((place, notice),) = notices
     assert str(first) == place
     assert "OpenCode compacts by itself" in notice
 
 
 @pytest.mark.parametrize("command", [["/there/is/no/such/program"], [""], []], ids=["absent", "empty", "none"])
-def test_where_the_installation_cannot_be_started_the_person_is_told_once(command: list[str], tmp_path: Path) -> None:
+def test_where_the_installation_cannot_be_started_the_person_is_notified_once(
+    command: list[str], tmp_path: Path
+) -> None:
     with started(tmp_path, house={"command": command}) as process:
-        assert_told_once(process, tmp_path)
+        assert_notified_once(process, tmp_path)
 
 
-def test_where_the_log_of_the_start_cannot_be_opened_the_person_is_told_once(tmp_path: Path) -> None:
+def test_where_the_log_of_the_start_cannot_be_opened_the_person_is_notified_once(tmp_path: Path) -> None:
     (tmp_path / "state" / "launch.log").mkdir(parents=True)
     with started(tmp_path, house={"command": ["true"]}) as process:
-        assert_told_once(process, tmp_path)
+        assert_notified_once(process, tmp_path)
 
 
 @pytest.mark.parametrize("house", [False, {"command": ["true"]}], ids=["of somebody else", "of its own"])
 def test_only_the_installation_that_was_named_is_connected_to(house: object, tmp_path: Path) -> None:
-    """Another's may be at the usual address, and is not told of these sessions."""
+    """Another's may be at the usual address, and gets no report of these sessions."""
     with started(tmp_path, broker=str(tmp_path / "not yet written.json"), house=house) as process:
         process.open(tmp_path)
         process.logged("connected")
@@ -129,9 +136,9 @@ async def test_of_what_only_the_broker_is_left_is_started_again_when_nobody_answ
     assert 2 == begun.stat().st_size
 
 
-def assert_told_once(process: Process, directory: Path) -> None:
+def assert_notified_once(process: Process, directory: Path) -> None:
     """Not while the installation may be coming, and then in the first turn without it."""
     process.open(directory)
     process.logged("the installation was not started")
-    told = [process.turn(directory, "a"), process.turn(directory, "b"), process.turn(directory, "a")]
-    assert [1, 0, 0] == [len(one) for one in told]
+    notices = [process.turn(directory, "a"), process.turn(directory, "b"), process.turn(directory, "a")]
+    assert [1, 0, 0] == [len(one) for one in notices]

@@ -182,7 +182,7 @@ def test_spells_subjects_as_the_service_does(adapter: Adapter, name: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["openai", "anthropic"])
-def test_tells_a_recorded_session_as_the_reader_does(adapter: Adapter, name: str) -> None:
+def test_reports_a_recorded_session_as_the_reader_does(adapter: Adapter, name: str) -> None:
     recording = SHIPPED / f"{name}.json.gz"
     raw = msgspec.json.decode(gzip.decompress(recording.read_bytes()))
     expected = {message.message: message for transcript in read(recording) for message in transcript.messages}
@@ -234,7 +234,7 @@ HALF = "\ud83d"
 """The first half of an emoji: OpenCode cuts long lines between two of them."""
 
 
-def test_tells_half_a_character_as_the_sign_for_one(adapter: Adapter) -> None:
+def test_reports_half_a_character_as_the_sign_for_one(adapter: Adapter) -> None:
     state = {"status": "completed", "input": {f"a{HALF}": [{"b": f"x{HALF}"}]}, "output": f"cut {HALF}"}
     tool = {
         "id": "p",
@@ -257,7 +257,7 @@ def test_tells_half_a_character_as_the_sign_for_one(adapter: Adapter) -> None:
     assert json.loads(part.input) == {"a\ufffd": [{"b": "x\ufffd"}]}
 
 
-def test_a_long_text_with_half_a_character_has_the_digest_of_what_is_kept(adapter: Adapter) -> None:
+def test_a_long_text_with_half_a_character_has_the_digest_of_what_is_stored(adapter: Adapter) -> None:
     text = "é" * 300_000 + HALF
     items = [{"kind": "part.seen", "message": "m", "type": "text", "part": "p", "position": 0, "text": text}]
 

@@ -50,7 +50,9 @@ def test_a_session_is_what_its_first_step_finds_it_and_stays_so_over_restarts(ha
     ],
     ids=["agent", "message", "session", "all of the session"],
 )
-def test_without_the_tool_a_session_is_told_of_no_tags(harness: Harness, message: Json, session: Json) -> None:
+def test_without_the_tool_a_session_has_no_tags_in_its_instructions(
+    harness: Harness, message: Json, session: Json
+) -> None:
     harness.learns(**session)
     harness.user("go", **message)
     harness.serve()
@@ -85,7 +87,7 @@ def test_that_an_agent_leads_it_is_learned_once_and_its_guidance_changes_with_a_
     assert guided("subagent") == harness.system()
 
 
-def test_beside_a_rival_new_sessions_are_only_added_to_and_the_person_is_told_once(harness: Harness) -> None:
+def test_with_a_rival_new_sessions_are_only_added_to_and_the_person_is_notified_once(harness: Harness) -> None:
     harness.meet("file:///a/annals.mjs", ["opencode-dcp@1.0.0", {}])
     harness.user("go")
     harness.serve()
@@ -147,7 +149,7 @@ def test_a_helper_s_call_changes_nothing_of_the_session(harness: Harness, messag
     assert [step["system_digest"]] == [again["system_digest"] for again in harness.steps]
 
 
-def test_a_helper_that_works_beside_the_session_is_known_by_its_prompt(harness: Harness) -> None:
+def test_a_helper_that_works_in_the_background_is_known_by_its_prompt(harness: Harness) -> None:
     """It may be there before the session's own first call."""
     harness.user("go")
     assert ["Name this talk."] == harness.system("Name this talk.")
@@ -296,7 +298,7 @@ def test_a_plan_of_which_the_service_knows_nothing_is_no_plan(harness: Harness) 
     assert [3, 0] == [question["base_revision"] for question in harness.questions]
 
 
-def test_a_rebase_of_several_revisions_is_kept_as_one(harness: Harness, tmp_path: Path) -> None:
+def test_a_rebase_of_several_revisions_is_stored_as_one(harness: Harness, tmp_path: Path) -> None:
     """A crash while it is written leaves all of it or none."""
     harness.user("go")
     first, second = replacing("half", 1, causes=("flush",)), replacing("whole", 2, causes=("flush",))
@@ -334,9 +336,9 @@ def test_a_running_session_stays_in_the_project_that_it_began_in(harness: Harnes
 def test_a_session_that_an_older_adapter_began_stays_where_that_reported_it(harness: Harness, tmp_path: Path) -> None:
     harness.user("go")
     harness.serve()
-    kept = tmp_path / "sessions" / "s.jsonl"
-    lines = [json.loads(line) for line in kept.read_text().splitlines()]
-    kept.write_text("".join(json.dumps({**line, "project": None}) + "\n" for line in lines))
+    record = tmp_path / "sessions" / "s.jsonl"
+    lines = [json.loads(line) for line in record.read_text().splitlines()]
+    record.write_text("".join(json.dumps({**line, "project": None}) + "\n" for line in lines))
     harness.start(project=MOVED)
     harness.serve()
     assert {"git-1"} == projects(harness)
@@ -351,23 +353,23 @@ def test_a_new_session_begins_in_the_project_as_it_is_called_now(harness: Harnes
     assert {"git-2"} == projects(harness)
 
 
-def test_each_project_is_told_of_a_document_that_its_sessions_share(harness: Harness, tmp_path: Path) -> None:
+def test_a_document_that_sessions_share_is_reported_to_each_of_their_projects(harness: Harness, tmp_path: Path) -> None:
     """A session that goes on in the former project comes first: the new one has the document all the same."""
     (tmp_path / "map.md").write_text("The quay is in the north.")
     harness.start(project={"id": "git-1"})
     harness.user("go")
     harness.serve()
     harness.start(project=MOVED, documents=["map.md"])
-    told = [documents(harness)]
+    reported = [documents(harness)]
     for session in ("new", "s", "new"):
         harness.is_written_to(session)
-        told.append(documents(harness))
-    assert [["map.md"], ["map.md"], [], []] == told
+        reported.append(documents(harness))
+    assert [["map.md"], ["map.md"], [], []] == reported
     assert {"git-1", "git-2"} == projects(harness)
 
 
 def documents(harness: Harness) -> list[str]:
-    """The documents that were told last."""
+    """The documents in the newest reports."""
     return [item["path"] for item in harness.items if item["kind"] == "document.seen"]
 
 

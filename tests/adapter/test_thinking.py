@@ -1,4 +1,4 @@
-"""What providers keep beside thoughts, texts and calls, in the shapes that OpenCode stores."""
+"""Metadata of providers on thoughts, texts and calls, in the shapes that OpenCode stores."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -64,7 +64,7 @@ def test_a_seal_of_others_is_no_signature(adapter: Adapter, metadata: Metadata) 
 @pytest.mark.parametrize(
     "metadata", [None, {"providerExecuted": True}, {"anthropic": None}, {"openrouter": []}, CLAUDE]
 )
-def test_a_signature_is_told_with_its_thought(adapter: Adapter, metadata: Metadata | None) -> None:
+def test_a_signature_is_reported_with_its_thought(adapter: Adapter, metadata: Metadata | None) -> None:
     part = {**THOUGHT, **({} if metadata is None else {"metadata": metadata})}
     reported = adapter("entry", entry(part))["parts"]
     assert [metadata == CLAUDE] == [one.get("signed", False) for one in reported]
@@ -90,15 +90,15 @@ def entry(*parts: Mapping[str, object]) -> dict[str, object]:
     return {"info": {"id": "a", "sessionID": "s", "role": "assistant"}, "parts": list(parts)}
 
 
-def beside(adapter: Adapter, edits: list[AnyEdit], *parts: Mapping[str, object]) -> dict[str, object]:
-    """What stands beside each part that is served."""
+def with_neighbours(adapter: Adapter, edits: list[AnyEdit], *parts: Mapping[str, object]) -> dict[str, object]:
+    """The metadata of each part that is served."""
     (served,) = adapter("apply", [entry(*parts)], msgspec.to_builtins(edits))
     return {part["id"]: part.get("metadata") for part in served["parts"]}
 
 
 GOES: dict[str, tuple[Metadata, Metadata]] = {
-    "OpenRouter keeps all thoughts beside the first call": (CLAUDE, {"openrouter": {}}),
-    "Copilot keeps them beside a text or a call": (
+    "OpenRouter stores all thoughts with the first call": (CLAUDE, {"openrouter": {}}),
+    "Copilot stores them with a text or a call": (
         {"copilot": {"reasoningOpaque": "c2VhbA==", "phase": "final"}},
         {"copilot": {"phase": "final"}},
     ),
@@ -110,12 +110,12 @@ GOES: dict[str, tuple[Metadata, Metadata]] = {
 
 
 @pytest.mark.parametrize("part", [TEXT, CALL], ids=["text", "call"])
-@pytest.mark.parametrize(("held", "left"), GOES.values(), ids=GOES)
+@pytest.mark.parametrize(("metadata", "left"), GOES.values(), ids=GOES)
 def test_with_its_thoughts_a_message_loses_what_holds_them_once_more(
-    adapter: Adapter, part: dict[str, object], held: Metadata, left: Metadata
+    adapter: Adapter, part: dict[str, object], metadata: Metadata, left: Metadata
 ) -> None:
-    parts = ({**THOUGHT, "metadata": held}, {**part, "metadata": held})
-    assert {part["id"]: left} == beside(adapter, [OmitPart(part="t")], *parts)
+    parts = ({**THOUGHT, "metadata": metadata}, {**part, "metadata": metadata})
+    assert {part["id"]: left} == with_neighbours(adapter, [OmitPart(part="t")], *parts)
 
 
 @pytest.mark.parametrize(
@@ -131,23 +131,23 @@ def test_what_belongs_to_a_call_stays_with_it(adapter: Adapter, metadata: Metada
     """Gemini refuses a call without the seal that it gave to it."""
     call = {**CALL, "metadata": metadata}
     edits: list[AnyEdit] = [OmitPart(part="t"), ReplaceOutput(part="c", text="[dropped §1§]")]
-    assert {"c": metadata} == beside(adapter, edits, THOUGHT, call)
+    assert {"c": metadata} == with_neighbours(adapter, edits, THOUGHT, call)
 
 
-def test_as_long_as_a_thought_is_left_nothing_beside_it_goes(adapter: Adapter) -> None:
+def test_as_long_as_a_thought_is_left_nothing_next_to_it_goes(adapter: Adapter) -> None:
     call = {**CALL, "metadata": CLAUDE}
-    assert {"o": None, "c": CLAUDE} == beside(adapter, [OmitPart(part="t")], THOUGHT, OTHER, call)
+    assert {"o": None, "c": CLAUDE} == with_neighbours(adapter, [OmitPart(part="t")], THOUGHT, OTHER, call)
 
 
 def test_a_message_that_never_had_thoughts_keeps_what_it_has(adapter: Adapter) -> None:
     call = {**CALL, "metadata": CLAUDE}
-    assert {"c": CLAUDE} == beside(adapter, [OmitPart(part="w")], TEXT, call)
+    assert {"c": CLAUDE} == with_neighbours(adapter, [OmitPart(part="w")], TEXT, call)
 
 
 def test_with_a_call_go_its_thoughts_and_all_that_holds_them(adapter: Adapter) -> None:
     call = {**CALL, "metadata": CLAUDE}
     edits: list[AnyEdit] = [OmitPart(part="t"), OmitPart(part="c")]
-    assert {"w": {"openrouter": {}}} == beside(adapter, edits, THOUGHT, {**TEXT, "metadata": CLAUDE}, call)
+    assert {"w": {"openrouter": {}}} == with_neighbours(adapter, edits, THOUGHT, {**TEXT, "metadata": CLAUDE}, call)
 
 
 # What goes with the words of a text
@@ -157,24 +157,28 @@ def test_with_a_call_go_its_thoughts_and_all_that_holds_them(adapter: Adapter) -
     "edit", [PrefixText(part="w", text="§1§ "), ReplaceText(part="w", text="shorter")], ids=["tag", "other words"]
 )
 def test_other_words_are_sent_without_the_seal_of_the_first(adapter: Adapter, edit: AnyEdit) -> None:
-    held = {"google": {"thoughtSignature": "c2ln", "groundingMetadata": 1}}
-    assert {"w": {"google": {"groundingMetadata": 1}}} == beside(adapter, [edit], {**TEXT, "metadata": held})
+    metadata = {"google": {"thoughtSignature": "c2ln", "groundingMetadata": 1}}
+    assert {"w": {"google": {"groundingMetadata": 1}}} == with_neighbours(
+        adapter, [edit], {**TEXT, "metadata": metadata}
+    )
 
 
 def test_the_same_words_keep_their_seal(adapter: Adapter) -> None:
-    held = {"google": {"thoughtSignature": "c2ln"}}
-    assert {"w": held} == beside(adapter, [ReplaceText(part="w", text="words")], {**TEXT, "metadata": held})
+    metadata = {"google": {"thoughtSignature": "c2ln"}}
+    assert {"w": metadata} == with_neighbours(
+        adapter, [ReplaceText(part="w", text="words")], {**TEXT, "metadata": metadata}
+    )
 
 
 def test_an_item_that_the_provider_knows_stays_one_for_its_thoughts(adapter: Adapter) -> None:
     """Thoughts that are known to it demand the item that they led to."""
-    held = {"openai": {"itemId": "msg_1"}}
-    parts = ({**THOUGHT, "metadata": {"openai": {"itemId": "rs_1"}}}, {**TEXT, "metadata": held})
-    assert {"t": {"openai": {"itemId": "rs_1"}}, "w": held} == beside(
+    metadata = {"openai": {"itemId": "msg_1"}}
+    parts = ({**THOUGHT, "metadata": {"openai": {"itemId": "rs_1"}}}, {**TEXT, "metadata": metadata})
+    assert {"t": {"openai": {"itemId": "rs_1"}}, "w": metadata} == with_neighbours(
         adapter, [PrefixText(part="w", text="§1§ ")], *parts
     )
 
 
 def test_the_harness_s_own_parts_stay_as_they_are(adapter: Adapter) -> None:
     parts = [{**THOUGHT, "metadata": CLAUDE}, {**TEXT, "metadata": CLAUDE}, {**CALL, "metadata": CLAUDE}]
-    assert {"t": CLAUDE, "w": CLAUDE, "c": CLAUDE} == beside(adapter, [], *parts)
+    assert {"t": CLAUDE, "w": CLAUDE, "c": CLAUDE} == with_neighbours(adapter, [], *parts)

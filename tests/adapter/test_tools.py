@@ -43,8 +43,8 @@ def test_an_action_goes_where_it_is_defined_to_without_its_name(adapter: Adapter
 
 
 def test_a_tool_without_actions_goes_to_its_subject_with_all_that_is_given(adapter: Adapter) -> None:
-    route = routed(adapter, {"drop": "3-5", "action": "kept"}, tool=REDUCE)
-    assert {"to": {"verb": "command", "subject": "drop.queue"}, "given": {"drop": "3-5", "action": "kept"}} == route
+    route = routed(adapter, {"drop": "3-5", "action": "chosen"}, tool=REDUCE)
+    assert {"to": {"verb": "command", "subject": "drop.queue"}, "given": {"drop": "3-5", "action": "chosen"}} == route
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_a_repeated_call_is_one_command_and_names_the_message_that_it_stands_in(
     harness.serve()
     harness.add_message("I keep that.")
     for _ in range(2):
-        harness.answer({"text": "Kept as m1.", "ok": True})
-        said = harness.call(TOOL, "c7", action="write", text="It is so.", category="NAMING")
-        assert "Kept as m1." == said
+        harness.answer({"text": "Stored as m1.", "ok": True})
+        answer = harness.call(TOOL, "c7", action="write", text="It is so.", category="NAMING")
+        assert "Stored as m1." == answer
         assert ["do.project.s.memory.write"] == harness.subjects
         (sent,) = harness.questions
         command = msgspec.json.decode(msgspec.json.encode(sent), type=CommandMessage)
@@ -103,8 +103,8 @@ def test_what_rooms_of_an_older_release_offer_is_a_command_too(harness: Harness)
     older = next(tool for tool in client_manifest(Limits(), MemoryLimits(), ()).tools if tool.name == MEMORY)
     harness.user("go")
     harness.serve()
-    harness.answer({"text": "Kept as m1.", "ok": True})
-    assert "Kept as m1." == harness.call(older, "c7", action="write", text="It is so.", category="NAMING")
+    harness.answer({"text": "Stored as m1.", "ok": True})
+    assert "Stored as m1." == harness.call(older, "c7", action="write", text="It is so.", category="NAMING")
     assert ["do.project.s.memory.write"] == harness.subjects
 
 
@@ -121,8 +121,8 @@ def test_what_is_asked_is_answered_in_words(harness: Harness) -> None:
 def test_a_call_that_is_too_long_for_a_message_is_refused_before_it_is_sent(harness: Harness) -> None:
     harness.user("go")
     harness.serve()
-    said = harness.call(TOOL, action="write", text="l" * 1_100_000)
-    assert "Nothing was done: the arguments are longer than one message may be. Give less of them." == said
+    answer = harness.call(TOOL, action="write", text="l" * 1_100_000)
+    assert "Nothing was done: the arguments are longer than one message may be. Give less of them." == answer
     assert [] == harness.questions
 
 
@@ -130,29 +130,29 @@ NOT_DONE, UNKNOWN = "so nothing was done", "it is not known whether this was don
 
 
 @pytest.mark.parametrize(
-    ("answers", "said", "sent"),
+    ("answers", "answer", "sent"),
     [
         pytest.param([NOBODY], NOT_DONE, 1, id="no room is there yet"),
         pytest.param([None, None], UNKNOWN, 2, id="no answer in time"),
         pytest.param([None, NOBODY], UNKNOWN, 2, id="the room fell meanwhile"),
-        pytest.param([None, {"ok": True, "text": "Kept as m1."}], "Kept as m1.", 2, id="the room was slow"),
+        pytest.param([None, {"ok": True, "text": "Stored as m1."}], "Stored as m1.", 2, id="the room was slow"),
         pytest.param(
             [{"ok": False, "text": "Nothing was written: x.", "again": True}] * 2, "Nothing was", 2, id="again"
         ),
         pytest.param([None, {"ok": False, "text": "Nothing was written: x.", "again": True}], UNKNOWN, 2, id="perhaps"),
         pytest.param([{}], UNKNOWN, 1, id="an empty answer"),
-        pytest.param([{"text": "Kept as m1."}], UNKNOWN, 1, id="an answer that is none of a command"),
-        pytest.param(["Kept."], UNKNOWN, 1, id="no object"),
+        pytest.param([{"text": "Stored as m1."}], UNKNOWN, 1, id="an answer that is none of a command"),
+        pytest.param(["Stored."], UNKNOWN, 1, id="no object"),
         pytest.param([{"ok": False, "text": ""}], "Nothing was done", 1, id="refused without a reason"),
     ],
 )
-def test_nothing_that_may_not_be_written_is_said_to_be_and_nothing_that_may_be_is_said_not_to(
-    harness: Harness, answers: list[object], said: str, sent: int
+def test_an_answer_never_claims_a_write_that_may_not_have_been_made_nor_denies_one_that_may(
+    harness: Harness, answers: list[object], answer: str, sent: int
 ) -> None:
     harness.user("go")
     harness.serve()
     harness.answer(*answers)
-    assert said in harness.call(TOOL, action="write", text="It is so.", category="NAMING")
+    assert answer in harness.call(TOOL, action="write", text="It is so.", category="NAMING")
     assert sent == len(harness.questions)
     assert 1 == len({question["id"] for question in harness.questions})
 

@@ -1,4 +1,4 @@
-"""`make bench`: the budgets, each measured beside a bare operation in the same run."""
+"""`make bench`: the budgets, each measured next to a bare operation in the same run."""
 
 import argparse
 import logging
@@ -33,8 +33,8 @@ from tests.bench import (
     undisturbed,
     warm,
 )
-from tests.bench.kept import FOLDER, print_whole
 from tests.bench.measure import Measure
+from tests.bench.results import FOLDER, print_whole
 
 BENCHES: dict[str, Callable[[], Awaitable[Sequence[Measure]]]] = {
     "warm": warm.measure,

@@ -24,7 +24,7 @@ from tests.bench.commit_bench import (
     temporary_folder,
 )
 from tests.bench.compared import Comparison, MeasuredRound, Side, table, verdict
-from tests.bench.kept import print_whole
+from tests.bench.results import print_whole
 
 ROUNDS = 3
 """The fewest rounds: of two nobody knows which one was disturbed."""
@@ -124,7 +124,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--root", type=Path, default=Path(), help="the working tree that is measured")
     given = parser.parse_args(words)
     if given.rounds < ROUNDS:
-        parser.error(f"{given.rounds} rounds tell nothing from noise; take {ROUNDS} or more")
+        parser.error(f"{given.rounds} rounds do not show more than noise; take {ROUNDS} or more")
     if given.json is not None:
         given.json.write_bytes(b"")
     signal.signal(signal.SIGTERM, _interrupted)

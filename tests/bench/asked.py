@@ -1,7 +1,7 @@
 """A step, to its plan in hand, while nobody asks anything else, and while people look at another, long session.
 
-Beside it, what does not depend on what else runs on the machine: for how long, in time of its own processor, the loop
-that answers models is kept by such questions at once.
+Next to it, what does not depend on what else runs on the machine: for how long, in time of its own processor, the loop
+that answers models is blocked by such questions at once.
 """
 
 import asyncio
@@ -60,27 +60,27 @@ async def measure() -> list[Measure]:
     return [
         ratio_at_most("step while a long session is asked about, p99", p99_ms(busy), "ms", P99, p99_ms(quiet)),
         at_most("question about a long session, p99", p99_ms(asked), "ms", 2_000.0),
-        *(at_most(f"the loop is kept by {name}", stall, "ms", STALL) for name, stall in stalls.items()),
+        *(at_most(f"the loop is blocked by {name}", stall, "ms", STALL) for name, stall in stalls.items()),
     ]
 
 
 async def _stalls() -> dict[str, float]:
-    """By question, the milliseconds of processor time for which it kept the loop of a responder longest."""
+    """By question, the milliseconds of processor time for which it blocked the loop of a responder longest."""
     async with kit() as given:
         responder = Responder()
         await responder.open(given)
         writer = Writer(given, SessionCache(given.reader, 1), LONG.session)
         for _ in range(CALLS):
-            kept = writer.messages
+            written = writer.messages
             events = [event for _ in range(MESSAGES // CALLS) for event in writer.message()]
-            step = writer.step(kept, -1)
+            step = writer.step(written, -1)
             await writer.append([*events, replace(step, last=writer.messages, count=writer.messages)])
             question = TransformAsk(LONG.project, LONG.session, step.step, deadline_ms=10_000)
             await given.bus.request(ask(question.NAME, LONG.project), encode(question), 10.0)
         await _quiet(responder)
         stalls = {}
         for name, asked in zip(("an explanation", "one of an older step", "a report"), _questions(), strict=True):
-            stalls[name] = 1000 * await _kept(given.bus, asked)
+            stalls[name] = 1000 * await _retention(given.bus, asked)
         return stalls
 
 
@@ -89,7 +89,7 @@ async def _quiet(responder: Responder) -> None:
         await asyncio.sleep(0.05)
 
 
-async def _kept(bus: Bus, question: Ask) -> float:
+async def _retention(bus: Bus, question: Ask) -> float:
     """The longest time between two turns of a loop whose thread answers this question."""
     answer = asyncio.create_task(bus.request(ask(question.NAME, LONG.project), encode(question), 60.0))
     longest, before = 0.0, time.thread_time()
@@ -167,5 +167,5 @@ async def _answered(bus: Bus, question: Ask, seconds: list[float]) -> None:
     try:
         await bus.request(ask(question.NAME, LONG.project), encode(question), 30.0)
     except Unreachable:
-        return  # who asks for too much is told so, or waits in vain: the steps are what is measured
+        return  # who asks for too much is refused, or waits in vain: the steps are what is measured
     seconds.append(time.perf_counter() - began)

@@ -1,4 +1,4 @@
-"""The share of names that survive in a history, beside simpler texts of the same length, scored by a stranger."""
+"""The share of names that survive in a history, and in simpler texts of the same length, scored by a stranger."""
 
 import asyncio
 import re
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from tests.bench.kept import keep, table
 from tests.bench.measure import Measure, at_least
+from tests.bench.results import keep, table
 from tests.helpers.recordings import FOREIGN, foreign
 
 BUDGETS = (2_000, 4_000, 8_000, 16_000)
@@ -47,8 +47,8 @@ async def carried() -> list[Measure]:
 
 
 def _measures(ours: Carried, found: list[Carried]) -> list[Measure]:
-    beside = [one for one in found if one.budget == ours.budget]
-    every, far = max(one.every for one in beside), max(one.far for one in beside)
+    others_of_budget = [one for one in found if one.budget == ours.budget]
+    every, far = max(one.every for one in others_of_budget), max(one.far for one in others_of_budget)
     return [
         at_least(f"carry-over at {ours.budget:,} tokens, all names", ours.every, "%", every, every),
         at_least(f"carry-over at {ours.budget:,} tokens, names seen long ago", ours.far, "%", far, far),

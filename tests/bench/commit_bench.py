@@ -19,8 +19,8 @@ import msgspec
 import psutil
 
 from tests.bench.compared import rows_of, rows_of_table
-from tests.bench.kept import WIDEST
 from tests.bench.measure import Measure
+from tests.bench.results import WIDEST
 
 MARK = "BENCH_MARK"
 """The environment variable by which processes are known that a comparison has started."""

@@ -1,4 +1,4 @@
-"""A long history: how fast it is told, beside git's own reading of it, and what memory that takes; and an idle look."""
+"""A long history: how fast it is recorded, next to git's own reading of it, and with what memory; and an idle look."""
 
 import asyncio
 import os
@@ -32,14 +32,16 @@ async def measure() -> list[Measure]:
         await asyncio.to_thread(checkout.git, "log", "--name-only", "--no-renames", "HEAD")
         bare = time.perf_counter() - began
         project = Address(f"git-{checkout.sha(1)}")
-        told = ProjectIdentified(directory=str(checkout.folder), harness="pi", root=str(checkout.folder), vcs="git")
-        await given.appender.append(wrapped([told], {}, project), {})
+        identified = ProjectIdentified(
+            directory=str(checkout.folder), harness="pi", root=str(checkout.folder), vcs="git"
+        )
+        await given.appender.append(wrapped([identified], {}, project), {})
         took, most = await _import(given, project)
         late = await _lateness(given, checkout)
     return [
-        at_least(f"{COMMITS} commits told from a checkout", COMMITS / took, "commits/s", 100, COMMITS / bare),
+        at_least(f"{COMMITS} commits recorded from a checkout", COMMITS / took, "commits/s", 100, COMMITS / bare),
         at_most("memory of the commit indexer meanwhile", most, "MiB", 200),
-        at_most("seconds until a new commit is told", late, "s", 60),
+        at_most("seconds until a new commit is recorded", late, "s", 60),
     ]
 
 
@@ -85,7 +87,7 @@ async def _import(given: Kit, project: Address) -> tuple[float, float]:
 
 
 async def _lateness(given: Kit, checkout: Checkout) -> float:
-    """Seconds from a commit until it is told, by a room that looks as often as it does by default."""
+    """Seconds from a commit until it is recorded, by a room that looks as often as it does by default."""
     process = await _room(given)
     head = await given.reader.head()
     await asyncio.sleep(2)  # somewhere between two looks

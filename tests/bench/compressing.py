@@ -1,4 +1,4 @@
-"""A recorded session, told to the installation's rooms over a broker and compressed but for its newest messages."""
+"""A recorded session, sent to the installation's rooms over a broker and compressed but for its newest messages."""
 
 import asyncio
 import time

@@ -19,7 +19,7 @@ SHARE = 0.3
 LEAST, ROOMS = 160, (1_200, 400, 140, 70)
 """Characters of the tiers."""
 LINE = {"U": 240, "A": 160, "S": 80, "TC": 60}
-"""Characters of a line that are kept, by who says it."""
+"""Characters of a line that stay, by its author."""
 ANCHORS = 3
 _FENCED = re.compile(r"<transcript-(\w+)>\n(.*)\n</transcript-\1>", re.DOTALL)
 _HEAD = re.compile(r"^\[(\d+)(?:-(\d+))?\] ([UAS]):", re.MULTILINE)
@@ -106,14 +106,14 @@ def _tier(lines: Sequence[tuple[str, str]], most: int, place: str, anchors: Sequ
     """As many lines as there is room for: a person's before the agent's, and those before calls; in their order."""
     closing = f" ({', '.join(anchors)})" if anchors else ""
     room = most - len(place) - len(closing)
-    kept: set[int] = set()
+    stays: set[int] = set()
     for side in LINE:
         for number, (other, line) in enumerate(lines):
             if other == side and len(line) + 4 <= room:
-                kept.add(number)
+                stays.add(number)
                 room -= len(line) + 4
     rendered = "\n".join(
-        f"{side}: {line}" if side == "U" else line for number, (side, line) in enumerate(lines) if number in kept
+        f"{side}: {line}" if side == "U" else line for number, (side, line) in enumerate(lines) if number in stays
     )
     return f"{place} {rendered}{closing}"
 

@@ -1,4 +1,4 @@
-"""A hundred writers at two desks, of which one is killed in the middle: what is in the log beside what was answered."""
+"""A hundred writers at two desks, of which one is killed in the middle: the log compared with the answers."""
 
 import time
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.helpers.room_process import room
 
 COUNT = 10_000
 WAIT = 2.0
-"""Seconds after which a writer sends its wish again."""
+"""Seconds after which a writer sends its command again."""
 
 
 async def measure() -> list[Measure]:

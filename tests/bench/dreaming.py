@@ -27,8 +27,8 @@ from services.kit.project_name import ROOT
 from services.memory.entry import Memory
 from services.settings import Logs, Settings
 from tests.bench.asked import WARM_UP, ShortSession
-from tests.bench.kept import table
 from tests.bench.measure import Measure, at_most, median_ms, ratio_at_most
+from tests.bench.results import table
 from tests.dreamer.made_project import MadeProject, made_project
 from tests.dreamer.wordings import SECOND
 from tests.helpers.installation import connect, settle
@@ -171,7 +171,7 @@ def _worked(pid: int) -> float:
 
 
 def _peak(pid: int) -> float:
-    """The most memory that a process has had, where the system tells it; else what it has now."""
+    """The most memory that a process has had, where the system reports it; else what it has now."""
     status = Path(f"/proc/{pid}/status")
     if not status.exists():
         return float(psutil.Process(pid).memory_info().rss) / MEBIBYTE

@@ -44,7 +44,7 @@ class HintTimes(msgspec.Struct, frozen=True):
     """The decisions on the messages of persons."""
 
     decisions: dict[str, int]
-    """How many by what was decided: `hint`, or why nothing is said."""
+    """How many by what was decided: `hint`, or the reason for none."""
     seen: int
     """Hints of which a line stood in the prompt of the session already."""
 

@@ -12,9 +12,9 @@ from services.settings import Limits, Model, ProviderSettings
 from tests.bench.carried import carried
 from tests.bench.compressing import SHOP, SHORT_TAIL, WINDOW, compressed, usual_tail
 from tests.bench.condensing import Condensing
-from tests.bench.kept import keep
 from tests.bench.measure import Measure, at_least
 from tests.bench.prefix import recordings
+from tests.bench.results import keep
 from tests.bench.seen import Row, by_session, by_tier, rows, summed
 from tests.harness.provider import Provider as Server
 from tests.helpers.model_questions import KEY

@@ -15,8 +15,8 @@ from schemas.streams import DEAD
 from services.edges.launcher.supervisor import Installation
 from services.kit.bus import Bus
 from tests.bench.installations import installation
-from tests.bench.kept import table
 from tests.bench.measure import Measure, at_most, percentile
+from tests.bench.results import table
 from tests.helpers.installation import settle
 
 COUNTS = (20, 30, 50, 80, 110)

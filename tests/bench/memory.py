@@ -1,6 +1,6 @@
 """What the whole installation holds in memory when nobody does anything.
 
-Its processes load the same libraries: what they share is counted once (PSS), where the system tells it, as Linux does.
+Its processes load the same libraries: what they share is counted once (PSS), where the system does, as Linux.
 """
 
 import psutil
@@ -16,10 +16,10 @@ async def measure() -> list[Measure]:
         assert running.broker is not None
         assert running.broker.process is not None
         pids = [status.pid for status in running.status.values()]
-        sizes = [_held(pid) / MEBIBYTE for pid in (*pids, running.broker.process.pid)]
+        sizes = [_resident(pid) / MEBIBYTE for pid in (*pids, running.broker.process.pid)]
     return [at_most("memory of the idle installation", sum(sizes), "MiB", 700.0)]
 
 
-def _held(pid: int) -> int:
+def _resident(pid: int) -> int:
     process = psutil.Process(pid)
     return int(process.memory_full_info().pss if psutil.LINUX else process.memory_info().rss)

@@ -1,4 +1,4 @@
-"""What the adapter adds to a model call inside the real OpenCode, beside a bare turn of its event loop."""
+"""What the adapter adds to a model call inside the real OpenCode, compared with a bare turn of its event loop."""
 
 import tempfile
 from collections.abc import Sequence

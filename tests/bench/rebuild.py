@@ -1,4 +1,4 @@
-"""All views from nothing: facts per second, beside reading and decoding the log alone."""
+"""All views from nothing: facts per second, compared with reading and decoding the log alone."""
 
 import time
 

@@ -17,9 +17,9 @@ from services.edges.launcher.supervisor import HEALTHY_AFTER, Installation
 from services.kit.bus import Bus
 from tests.bench.compressing import START
 from tests.bench.installations import installation
-from tests.bench.kept import table
 from tests.bench.measure import Measure, at_most
 from tests.bench.prefix import recordings
+from tests.bench.results import table
 from tests.bench.working import LIMIT, again
 from tests.helpers.waiting import until
 

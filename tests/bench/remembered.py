@@ -4,8 +4,8 @@ import sys
 
 import msgspec
 
-from tests.bench.kept import keep, table
 from tests.bench.measure import Measure, at_least, at_most
+from tests.bench.results import keep, table
 from tests.helpers.recordings import FOREIGN, foreign_files
 from tests.helpers.remembered_sessions import outcomes
 

@@ -1,4 +1,4 @@
-"""A project that remembers 10,000 things, beside 100,000 other facts: writing, asking, rendering, and the gate."""
+"""A project that remembers 10,000 things, among 100,000 other facts: writing, asking, rendering, and the gate."""
 
 import random
 import time
@@ -107,7 +107,7 @@ async def measure() -> list[Measure]:
 
 
 async def _fill(bus: Bus) -> None:
-    """The facts of the memories, with as many others between them as come beside them in a busy project."""
+    """The facts of the memories, with as many others between them as come with them in a busy project."""
     log = _Log(Appender(bus))
     memories = enumerate(islice(texts(), MEMORIES))
     for session, start in enumerate(range(0, OTHERS, BATCH)):
@@ -164,8 +164,8 @@ async def _written(bus: Bus, data: Path) -> list[Measure]:
         worked, size = _worked(process) - worked, _resident(process)
     bare = median_ms(await bare_publishes(bus, WRITES))
     return [
-        at_most("first wish after a start, beside 100,000 other facts", first, "s", 1.0),
-        at_most("a wish at 10,000 memories, p50", median_ms(seconds), "ms", 5.0, bare),
+        at_most("first command after a start, among 100,000 other facts", first, "s", 1.0),
+        at_most("a command at 10,000 memories, p50", median_ms(seconds), "ms", 5.0, bare),
         at_most("... of which the desk itself works", 1000 * worked / WRITES, "ms", 5.0),
         at_most("... p95", 1000 * percentile(seconds, 0.95), "ms", 20.0),
         at_most("memory of the desk that holds them", size, "MiB", 150.0),
@@ -263,7 +263,7 @@ async def _served(bus: Bus, data: Path) -> list[Measure]:
         ]
         pairs = [(await rich.step(), await poor.step()) for _ in range(CALLS)]
     with_memory, without = (median_ms([pair[place] for pair in pairs]) for place in (0, 1))
-    return [ratio_at_most("warm transform beside 10,000 memories, p50", with_memory, "ms", 1.05, without)]
+    return [ratio_at_most("warm transform with 10,000 memories, p50", with_memory, "ms", 1.05, without)]
 
 
 # The gate.

@@ -10,7 +10,7 @@ from services.edges.client import carryover
 from services.edges.client.transcript import Transcript
 from services.plan.head.history import render_history
 from tests.bench.compressing import Compressed
-from tests.bench.kept import table
+from tests.bench.results import table
 from tests.bench.visibility import KINDS, TIERS, Item, LookUps, collected, rendered, reported, spans
 
 HEADINGS = (
@@ -36,7 +36,7 @@ class Row(msgspec.Struct, frozen=True):
     seen: Mapping[str, int]
     """What of that is in sight."""
     by_tier: Mapping[str, Mapping[str, int]]
-    """What would be, if all compartments were told in this tier."""
+    """What would be, if all compartments were rendered in this tier."""
     looked_up: int
     """What stands on the first page of one look-up, in sight or not."""
     behind: int
@@ -69,7 +69,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def rows(transcript: Transcript, writer: str, made: Compressed, budgets: Iterable[int]) -> Iterator[Row]:
-    """What is looked for is read from the recording; what is found, from what the installation kept of it."""
+    """What is looked for is read from the recording; what is found, from what the installation has of it."""
     sealed = made.session.history.sealed
     items = collected(carryover.recorded(transcript)[: made.session.history.last])
     look_ups = LookUps(made.session, made.recorded)
@@ -150,7 +150,7 @@ def _cells(row: Row) -> Iterator[object]:
 
 def by_tier(every: Iterable[Row]) -> str:
     """A table of what each tier alone would show."""
-    headings = ("in sight, if all were told in", "writer", *(f"{kind}s" for kind in KINDS))
+    headings = ("in sight, if all were rendered in", "writer", *(f"{kind}s" for kind in KINDS))
     return table(
         headings, ((tier, row.writer, *_shares(row.by_tier[tier], row.found)) for row in every for tier in TIERS)
     )

@@ -18,9 +18,9 @@ STEPS = 300
 LINES = 8
 """Of each file that a tool shows: outputs are so small a part of the session that no rebase is made for its price."""
 MOST_REBASES = 15
-"""Of these steps: history stands ready at some time, and is put in the place of what it tells of."""
-BESIDE = 10_000
-"""Tokens that the provider counts beside the messages: the system prompt and the tools."""
+"""Of these steps: history is ready at some time, and takes the place of its messages."""
+OVERHEAD = 10_000
+"""Tokens that the provider counts on top of the messages: the system prompt and the tools."""
 
 
 async def measure() -> list[Measure]:
@@ -53,7 +53,7 @@ async def _steps(bus: Bus) -> list[float]:
         at = START + timedelta(seconds=number)
         messages.append(message_of(HISTORY + number, LINES))
         await adapter.saw(messages[-1])
-        used = BESIDE + served.plan.tokens_after
+        used = OVERHEAD + served.plan.tokens_after
         await adapter.answered(UsageSeen(messages[-1].message, input=100, cache_read=used - 100), at)
         await outbox.flushed()
         await settle(bus)

@@ -1,4 +1,4 @@
-"""A bench beside that of another commit, in repositories that are made up, and once in this one."""
+"""A bench compared with that of another commit, in repositories that are made up, and once in this one."""
 
 import os
 import signal
@@ -56,10 +56,10 @@ time.sleep(600)
 
 def bench(program: str, **rows: tuple[float, str]) -> dict[str, str]:
     """The files of a project whose bench measures these rows."""
-    said = [(name.replace("_", " "), value, budget) for name, (value, budget) in rows.items()]
+    rows_of_bench = [(name.replace("_", " "), value, budget) for name, (value, budget) in rows.items()]
     return {
         "Makefile": MAKEFILE,
-        "tests/bench/__main__.py": f"ROWS = {said!r}\n{program}",
+        "tests/bench/__main__.py": f"ROWS = {rows_of_bench!r}\n{program}",
         ".gitignore": ".venv\n.bench",
     }
 
@@ -128,7 +128,7 @@ def test_a_commit_that_is_none_is_named_in_a_sentence(project: Project, capsys: 
 
 
 @pytest.mark.parametrize(
-    ("there", "said"),
+    ("there", "message"),
     [
         ({"tests/bench/__main__.py": "import nothing_there\n"}, "cannot start; the last that it wrote"),
         ({"Makefile": "setup:\n\t@echo nothing_there; exit 1\n"}, "cannot be set up; the last that it wrote"),
@@ -136,12 +136,12 @@ def test_a_commit_that_is_none_is_named_in_a_sentence(project: Project, capsys: 
     ],
 )
 def test_a_commit_whose_bench_cannot_start_is_reported_with_its_last_lines(
-    project: Project, there: dict[str, str], said: str, capsys: pytest.CaptureFixture[str]
+    project: Project, there: dict[str, str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     commit = project.of(bench(NEW) | there, bench(NEW))
     assert NOT_COMPARED == project.compare(commit)
     err = capsys.readouterr().err
-    assert said in err
+    assert message in err
     assert "nothing_there" in err or "setup" in err.splitlines()[-1]
     assert 1 == project.worktrees
 
@@ -166,7 +166,7 @@ def test_a_bench_that_is_not_here_and_too_few_rounds_are_refused_in_sentences(
     assert "There is no bench swarm; name some of warm, step.\n" == capsys.readouterr().err
     with pytest.raises(SystemExit):
         project.compare(commit, "--rounds", "2")
-    assert "2 rounds tell nothing from noise; take 3 or more" in capsys.readouterr().err
+    assert "2 rounds do not show more than noise; take 3 or more" in capsys.readouterr().err
 
 
 def test_benches_that_have_changed_themselves_are_named(project: Project) -> None:

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from tests.bench.__main__ import budgets
 from tests.bench.compared import MISSING, Comparison, Samples, compared, pairs, rows_of, rows_of_table, table, verdict
-from tests.bench.kept import print_whole
 from tests.bench.measure import Measure, at_least, at_most
+from tests.bench.results import print_whole
 
 LONG = "brief after a change that somebody made, 10,000 memories, p50"
 ROWS = [

@@ -32,8 +32,8 @@ MESSAGES = transcript(
 )
 
 
-def told_to(messages: Sequence[RecordedMessage]) -> tuple[Session, tuple[RecordedMessage, ...]]:
-    """A responder's state of this conversation, and the conversation as a harness told it."""
+def recorded_before(messages: Sequence[RecordedMessage]) -> tuple[Session, tuple[RecordedMessage, ...]]:
+    """A responder's state of this conversation, and the conversation as a harness reported it."""
     harness = Harness()
     for one in messages:
         parts = [
@@ -59,7 +59,7 @@ def items(kind: str) -> dict[str, tuple[int, int]]:
     return {one.text: (one.first, one.last) for one in collected(MESSAGES) if one.kind == kind}
 
 
-def test_what_a_conversation_says_is_found_once_where_it_was_first_said() -> None:
+def test_what_a_conversation_says_is_found_once_at_its_first_message() -> None:
     assert {"src/parse.py": (2, 2), "lib/errors.py": (4, 4)} == items("file")
     assert {"8a513f5": (5, 5)} == items("commit")
     assert {"KeyError": (3, 3), "TS2345": (5, 5)} == items("error")
@@ -86,7 +86,7 @@ def test_a_name_is_seen_as_a_whole_and_a_constraint_by_every_word(
     assert is_seen == rendered(text).shows(Item(kind, name, 1, 1))
 
 
-def test_a_tier_is_told_of_all_compartments() -> None:
+def test_a_tier_is_rendered_of_all_compartments() -> None:
     made = [msgspec.structs.replace(sealed(1, 9, names=["src/a.py#open"]), p2="Changed b.py")]
     assert reported(made, "names").shows(Item("file", "x/a.py", 1, 1))
     assert reported(made, "p2").shows(Item("file", "b.py", 1, 1))
@@ -103,7 +103,7 @@ def test_a_history_names_every_span_also_of_what_is_archived() -> None:
 
 def test_what_is_looked_up_is_on_a_page_of_a_message_in_a_known_span_or_nowhere() -> None:
     long = "line\n" * PAGE_TOKENS
-    session, words = told_to(
+    session, words = recorded_before(
         transcript(user("Look"), agent(tool("read", f"FIRST\n{long}SECOND", path="a/b.py")), user("Never do that"))
     )
     look_ups = LookUps(session, words)
@@ -119,7 +119,7 @@ def test_what_is_looked_up_is_on_a_page_of_a_message_in_a_known_span_or_nowhere(
 @settings(max_examples=examples(100), deadline=None)
 @given(conversations())
 def test_all_that_a_conversation_says_can_be_looked_up(messages: tuple[RecordedMessage, ...]) -> None:
-    session, words = told_to(messages)
+    session, words = recorded_before(messages)
     look_ups = LookUps(session, words)
     lost = [item for item in collected(words) if look_ups.page(item, [(1, len(messages))]) != 1]
     assert [] == lost

@@ -17,9 +17,9 @@ from services.settings import Logs, Model, Settings
 from tests.bench.compressing import SHOP
 from tests.bench.condensing import Condensing
 from tests.bench.history import scripted
-from tests.bench.kept import table
 from tests.bench.measure import Measure, percentile, ratio_at_most
 from tests.bench.prefix import recordings
+from tests.bench.results import table
 from tests.bench.working import Worked
 from tests.harness.provider import Provider as Server
 from tests.helpers.installation import connect

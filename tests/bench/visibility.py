@@ -1,4 +1,4 @@
-"""What of a session is still in sight, or a look-up away, when its beginning is told by compartments. Pure."""
+"""What of a session is still in sight, or a look-up away, when compartments take the place of its beginning. Pure."""
 
 import html
 import re
@@ -44,7 +44,7 @@ class Item(msgspec.Struct, frozen=True):
     text: str
     """As it stands there; of a constraint, without its layout."""
     first: int
-    """It was first said in these messages: one, or those from a tool's call to its result."""
+    """It was first mentioned in these messages: one, or those from a tool's call to its result."""
     last: int
 
     @property

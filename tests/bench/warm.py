@@ -54,8 +54,8 @@ and arguments are less than a quarter of that, so that no rebase is made for its
 PROVIDER = "bench"
 DROPS = 2_000
 """Of the rebase that is measured."""
-BESIDE = 10_000
-"""Tokens that the provider counts beside the messages: the system prompt and the tools."""
+OVERHEAD = 10_000
+"""Tokens that the provider counts on top of the messages: the system prompt and the tools."""
 
 
 class Writer:
@@ -112,16 +112,16 @@ class Writer:
         self._tag += len(names)
         return [MessageRecorded(name, role), *parts, MessageListed([name], [number]), tagged]
 
-    def step(self, kept: int, served: int) -> StepOpened:
+    def step(self, unchanged: int, served: int) -> StepOpened:
         self._steps += 1
         return StepOpened(
-            f"s{self._steps}", kept=kept, last=self._messages, count=self._messages, served=served,
+            f"s{self._steps}", kept=unchanged, last=self._messages, count=self._messages, served=served,
             provider=PROVIDER, model=PROVIDER, context_limit=MAX_CONTEXT,
         )  # fmt: skip
 
     def usage(self, served: int) -> UsageSampled:
         """What a provider counts of a prompt with messages of so many estimated tokens: nearly all of it is cached."""
-        return UsageSampled(f"m{self._messages}", input=100, output=50, cache_read=served + BESIDE - 100)
+        return UsageSampled(f"m{self._messages}", input=100, output=50, cache_read=served + OVERHEAD - 100)
 
     @property
     def messages(self) -> int:

@@ -1,4 +1,4 @@
-"""A session in an installation, as a harness tells it and asks about it, and as the historian is at work on it."""
+"""A session in an installation, as a harness reports it and asks about it, and as the historian is at work on it."""
 
 from collections.abc import Iterator, Sequence
 from itertools import count, cycle
@@ -24,7 +24,7 @@ LIMIT = 10_000_000
 
 
 class Worked:
-    """A session in an installation of its own, that is told and asked about as a harness does."""
+    """A session in an installation of its own, that is reported and asked about as a harness does."""
 
     def __init__(self, bus: Bus, transcript: Transcript, start: int) -> None:
         self.address = Address("bench", transcript.session)
@@ -38,7 +38,7 @@ class Worked:
         self._numbers = count(1)
 
     async def open(self) -> None:
-        """Tell of it, and have it compressed for the first time."""
+        """Report it, and have it compressed for the first time."""
         await self._adapter.publish("session", START, self._transcript.seen)
         await self._ask()
         await self.compress(HistoryOrder())

@@ -1,4 +1,4 @@
-"""Processes that are killed, and two that do the same work: nothing is missing, stale or told twice."""
+"""Processes that are killed, and two that do the same work: nothing is missing, stale or recorded twice."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ from services.commit_indexer.worker import CommitIndexer
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus, LogReader
 from services.settings import environment
-from tests.commit_indexer.test_worker import QUAY, at, counting, heads, identified, settings, told
+from tests.commit_indexer.test_worker import QUAY, at, counting, heads, identified, recorded_commits, settings
 from tests.helpers.broker_world import connected, opened
 from tests.helpers.repositories import Checkout, Made, line
 from tests.helpers.surroundings import surroundings
@@ -38,7 +38,7 @@ async def running(broker: Broker, tmp_path: Path, *words: str) -> asyncio.subpro
 
 @pytest.mark.soak
 @pytest.mark.own_broker
-async def test_a_room_that_is_killed_again_and_again_tells_everything_once(
+async def test_a_room_that_is_killed_again_and_again_records_everything_once(
     bus: Bus, broker: Broker, tmp_path: Path
 ) -> None:
     chance = random.Random(7)
@@ -48,7 +48,7 @@ async def test_a_room_that_is_killed_again_and_again_tells_everything_once(
     for _ in range(4):
         process = await running(broker, tmp_path)
         known = await LogReader(bus).head() + chance.randrange(200)  # anywhere in its work
-        await until(partial(_has_told_more, bus, known))
+        await until(partial(_has_recorded_more, bus, known))
         process.send_signal(signal.SIGKILL)
         await process.wait()
     process = await running(broker, tmp_path, "--until-idle")
@@ -57,7 +57,7 @@ async def test_a_room_that_is_killed_again_and_again_tells_everything_once(
     assert [checkout.sha(MANY)] == await heads(bus)
 
 
-async def _has_told_more(bus: Bus, known: int) -> bool:
+async def _has_recorded_more(bus: Bus, known: int) -> bool:
     log = LogReader(bus)
     return await log.head() > known or await log.last(QUAY.log(CommitsAdvanced.TYPE)) is not None
 
@@ -74,7 +74,7 @@ async def test_a_broker_that_is_killed_again_and_again_has_everything_once(
     process = await running(broker, tmp_path)
     for _ in range(3):
         known = await LogReader(bus).head() + chance.randrange(200)  # anywhere in its work
-        await until(partial(_has_told_more, bus, known))
+        await until(partial(_has_recorded_more, bus, known))
         assert broker.process is not None
         broker.process.kill()
         broker.process.wait()
@@ -98,7 +98,7 @@ echo "$*" >> {died}
 kill -9 $$
 """
 """A git that dies at its first call, then at the second behind it, the third behind that, and so on up to the
-twentieth, which is more than a look takes; every other time with a part of its answer said."""
+twentieth, which is more than a look takes; every other time with a part of its answer recorded."""
 
 
 async def test_a_git_that_is_killed_again_and_again_hides_nothing(
@@ -116,10 +116,10 @@ async def test_a_git_that_is_killed_again_and_again_hides_nothing(
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
     async with opened(CommitIndexer(), bus, settings(tmp_path)):
         await until(lambda: _is_head(bus, checkout.sha(400)))
-        checkout.add(Made(500, "Said otherwise", {"z": "1"}, (399,)))
+        checkout.add(Made(500, "Reworded", {"z": "1"}, (399,)))
         await until(lambda: _is_head(bus, checkout.sha(500)))
     assert {checkout.sha(mark) for mark in (*range(1, 400), 500)} == await counting(bus)
-    assert all(one.files and not one.partial for one in await told(bus))
+    assert all(one.files and not one.partial for one in await recorded_commits(bus))
     deaths = died.read_text().splitlines()
     assert 5 <= len(deaths)
     assert 4 <= len({*deaths}), "it died at several steps of a look"
@@ -129,7 +129,7 @@ async def _is_head(bus: Bus, sha: str) -> bool:
     return sha in await heads(bus)
 
 
-async def test_of_two_rooms_none_tells_what_the_other_has_told(bus: Bus, broker: Broker, tmp_path: Path) -> None:
+async def test_of_two_rooms_none_records_what_the_other_has_recorded(bus: Bus, broker: Broker, tmp_path: Path) -> None:
     checkout = Checkout(tmp_path / "quay")
     checkout.add(*line(900))
     await identified(bus, at(checkout))
@@ -141,6 +141,6 @@ async def test_of_two_rooms_none_tells_what_the_other_has_told(bus: Bus, broker:
         checkout.add(*line(30, start=901))
         await until(lambda: _is_head(bus, checkout.sha(930)))
     await second.close()
-    shas = [one.sha for one in await told(bus)]
+    shas = [one.sha for one in await recorded_commits(bus)]
     assert [checkout.sha(mark) for mark in range(1, 931)] == sorted(shas, key=[*map(checkout.sha, range(1, 931))].index)
     assert len(set(shas)) == len(shas)

@@ -84,8 +84,8 @@ async def test_a_repository_of_another_user_says_what_to_do(tmp_path: Path) -> N
     foreign = environment(os.environ) | {"HOME": str(tmp_path), "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
     with pytest.raises(GitFailed) as failed:
         await git(checkout.folder, foreign, "show-ref")
-    said = sentence(str(checkout.folder), str(failed.value))
-    assert f"git config --global --add safe.directory {checkout.folder}" in said
+    message = sentence(str(checkout.folder), str(failed.value))
+    assert f"git config --global --add safe.directory {checkout.folder}" in message
     command = ["config", "--global", "--add", "safe.directory", str(checkout.folder)]
     await git(checkout.folder, {**foreign, "GIT_CONFIG_GLOBAL": str(tmp_path / ".gitconfig")}, *command)
     with pytest.raises(GitFailed) as failed:
@@ -126,7 +126,7 @@ async def test_a_repository_in_a_folder_of_any_name_is_read(tmp_path: Path, name
         await Repository(inner).shape()
 
 
-async def test_a_huge_commit_is_told_by_its_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_huge_commit_is_recorded_by_its_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("services.kit.git.MOST_BYTES", 200_000)
     monkeypatch.setattr("services.commit_indexer.core.decide.BATCH_BYTES", 100_000)
     checkout = Checkout(tmp_path / "quay")
@@ -153,7 +153,7 @@ async def test_what_was_committed_is_read_and_not_what_a_clone_has_put_in_its_pl
     assert ["Change number 3", "Change number 2", "Change number 1"] == [one.subject for one in found]
 
 
-async def test_of_trees_that_were_never_fetched_the_rest_is_told(tmp_path: Path) -> None:
+async def test_of_trees_that_were_never_fetched_the_rest_is_recorded(tmp_path: Path) -> None:
     origin = Checkout(tmp_path / "origin")
     origin.add(*line(20))
     origin.git("config", "uploadpack.allowFilter", "true")

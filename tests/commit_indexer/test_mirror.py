@@ -10,7 +10,7 @@ from services.domain.limits import Commits
 from services.kit import git as door
 from services.kit.bus import Bus
 from services.kit.git import GitFailed
-from tests.commit_indexer.test_worker import QUAY, advances, counting, heads, looked, settings, told
+from tests.commit_indexer.test_worker import QUAY, advances, counting, heads, looked, recorded_commits, settings
 from tests.helpers.broker_world import opened
 from tests.helpers.repositories import LONG_AGO, Checkout, Made, line
 from tests.helpers.waiting import until
@@ -34,8 +34,8 @@ async def test_a_remote_is_followed_without_its_files(bus: Bus, tmp_path: Path, 
     async with opened(room := CommitIndexer(), bus, changes):
         await until(room.idle)
         assert {remote.sha(mark) for mark in range(1, 6)} == await counting(bus)
-        assert ["src/file5.py"] == (await told(bus))[-1].files
-        remote.add(Made(9, "Said otherwise", {"a.py": "9"}, (4,), LONG_AGO + 999))
+        assert ["src/file5.py"] == (await recorded_commits(bus))[-1].files
+        remote.add(Made(9, "Reworded", {"a.py": "9"}, (4,), LONG_AGO + 999))
         await looked(room, 3)
         assert {remote.sha(mark) for mark in (1, 2, 3, 4, 9)} == await counting(bus)
     objects = Checkout(tmp_path / "data" / "mirrors" / f"{QUAY.project}.git", bare=True).git(

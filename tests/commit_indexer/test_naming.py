@@ -22,7 +22,7 @@ async def recorded(bus: Bus, *texts: str, digest: str = "") -> None:
             PartRecorded(message=f"m{at}", part=f"p{at}", kind="text", text=text, digest=digest)
             for at, text in enumerate(texts)
         ]
-        await kit.appender.append(wrapped(parts, {HARBOUR.log("none.told"): 0}), {})
+        await kit.appender.append(wrapped(parts, {HARBOUR.log("none.recorded"): 0}), {})
 
 
 async def named(bus: Bus) -> list[tuple[str, list[str]]]:
@@ -37,7 +37,7 @@ async def room(bus: Bus, tmp_path: Path) -> AsyncIterator[CommitIndexer]:
         yield worker
 
 
-async def test_a_message_that_names_a_commit_is_told_once(bus: Bus, room: CommitIndexer) -> None:
+async def test_a_message_that_names_a_commit_is_recorded_once(bus: Bus, room: CommitIndexer) -> None:
     await recorded(bus, "It came with commit 1f6589e", "Nothing here")
     await until(room.idle)
     await recorded(bus, "It came with commit 1f6589e", "Or commit 9c07bf9", digest="again")
@@ -48,7 +48,7 @@ async def test_a_message_that_names_a_commit_is_told_once(bus: Bus, room: Commit
     assert ("p0", []) == (await named(bus))[-1]
 
 
-async def test_two_rooms_that_begin_anew_tell_nothing_twice(bus: Bus, broker: Broker, tmp_path: Path) -> None:
+async def test_two_rooms_that_begin_anew_record_nothing_twice(bus: Bus, broker: Broker, tmp_path: Path) -> None:
     texts = [f"Look at commit {number:06x}a1" for number in range(1, 200)]
     other = await connected(broker)
     rooms = [CommitIndexer(), CommitIndexer()]

@@ -42,7 +42,7 @@ def at(checkout: Checkout, **changes: Any) -> ProjectIdentified:  # noqa: ANN401
     return ProjectIdentified(**({"directory": folder, "harness": "pi", "root": folder, "vcs": "git"} | changes))
 
 
-async def told(bus: Bus, address: Address = QUAY) -> list[CommitSeen]:
+async def recorded_commits(bus: Bus, address: Address = QUAY) -> list[CommitSeen]:
     return [event for event in await facts(bus, address) if isinstance(event, CommitSeen)]
 
 
@@ -51,7 +51,7 @@ async def advances(bus: Bus, address: Address = QUAY) -> list[CommitsAdvanced]:
 
 
 async def counting(bus: Bus, address: Address = QUAY) -> set[str]:
-    """The commits that count, as the log tells. None is told twice without being taken back."""
+    """The commits that count, as the log has them. None is recorded twice without being taken back."""
     found: set[str] = set()
     partial: set[str] = set()
     for event in await facts(bus, address):
@@ -88,10 +88,12 @@ async def looked(room: CommitIndexer, times: int = 2) -> None:
     await until(lambda: room.health()["looks"] >= looks + times)  # type: ignore[operator]
 
 
-async def test_a_history_is_told_from_its_first_commit_on(bus: Bus, room: CommitIndexer, checkout: Checkout) -> None:
+async def test_a_history_is_recorded_from_its_first_commit_on(
+    bus: Bus, room: CommitIndexer, checkout: Checkout
+) -> None:
     shas = checkout.add(*line(3))
     await looked(room)
-    first, second, third = await told(bus)
+    first, second, third = await recorded_commits(bus)
     assert shas == [first.sha, second.sha, third.sha]
     assert ([], [first.sha], [second.sha]) == (first.parents, second.parents, third.parents)
     assert ("Change number 2", "Why it was made, in words.", ["src/file2.py"]) == (
@@ -104,16 +106,16 @@ async def test_a_history_is_told_from_its_first_commit_on(bus: Bus, room: Commit
     assert (str(checkout.folder), third.sha, 3) == (advance.source, advance.head, advance.count)
 
 
-async def test_a_new_commit_is_told_alone(bus: Bus, room: CommitIndexer, checkout: Checkout) -> None:
+async def test_a_new_commit_is_recorded_alone(bus: Bus, room: CommitIndexer, checkout: Checkout) -> None:
     checkout.add(*line(2))
     await looked(room)
     checkout.add(*line(1, start=3))
     await looked(room)
-    assert [checkout.sha(mark) for mark in (1, 2, 3)] == [one.sha for one in await told(bus)]
+    assert [checkout.sha(mark) for mark in (1, 2, 3)] == [one.sha for one in await recorded_commits(bus)]
     assert [checkout.sha(2), checkout.sha(3)] == await heads(bus)
 
 
-async def test_a_merge_that_is_older_than_what_it_brings_is_told_with_it(
+async def test_a_merge_that_is_older_than_what_it_brings_is_recorded_with_it(
     bus: Bus, room: CommitIndexer, checkout: Checkout
 ) -> None:
     checkout.add(*line(2))
@@ -125,14 +127,14 @@ async def test_a_merge_that_is_older_than_what_it_brings_is_told_with_it(
     )
     await looked(room)
     assert {checkout.sha(mark) for mark in range(1, 6)} == await counting(bus)
-    merge = next(one for one in await told(bus) if one.sha == checkout.sha(4))
+    merge = next(one for one in await recorded_commits(bus) if one.sha == checkout.sha(4))
     assert ([checkout.sha(2), checkout.sha(3)], []) == (merge.parents, merge.files)
 
 
 async def test_what_is_pushed_away_by_force_counts_no_longer(bus: Bus, room: CommitIndexer, checkout: Checkout) -> None:
     checkout.add(*line(3))
     await looked(room)
-    checkout.add(Made(9, "Said otherwise", {"a.py": "9"}, (2,), LONG_AGO + 999, branch="other"))
+    checkout.add(Made(9, "Reworded", {"a.py": "9"}, (2,), LONG_AGO + 999, branch="other"))
     checkout.moved("main", 9)
     checkout.git("update-ref", "-d", "refs/heads/other")
     await looked(room)
@@ -145,13 +147,13 @@ async def test_what_is_pushed_away_by_force_counts_no_longer(bus: Bus, room: Com
 async def test_a_branch_that_is_left_counts_until_it_is_deleted(
     bus: Bus, room: CommitIndexer, checkout: Checkout
 ) -> None:
-    checkout.add(*line(2), Made(3, "Beside", {"b": "3"}, (2,), LONG_AGO + 500, branch="beside"))
-    checkout.git("symbolic-ref", "HEAD", "refs/heads/beside")
+    checkout.add(*line(2), Made(3, "Sideways", {"b": "3"}, (2,), LONG_AGO + 500, branch="sideways"))
+    checkout.git("symbolic-ref", "HEAD", "refs/heads/sideways")
     await looked(room)
     checkout.git("symbolic-ref", "HEAD", "refs/heads/main")
     await looked(room)
     assert {checkout.sha(mark) for mark in (1, 2, 3)} == await counting(bus)
-    checkout.git("update-ref", "-d", "refs/heads/beside")
+    checkout.git("update-ref", "-d", "refs/heads/sideways")
     await looked(room)
     assert {checkout.sha(mark) for mark in (1, 2)} == await counting(bus)
 
@@ -177,11 +179,11 @@ async def test_names_of_64_digits_are_names(bus: Bus, tmp_path: Path) -> None:
     room = CommitIndexer()
     async with opened(room, bus, settings(tmp_path)):
         await until(room.idle)
-    assert [64, 64] == [len(one.sha) for one in await told(bus)]
-    assert ["src/file2.py"] == (await told(bus))[1].files
+    assert [64, 64] == [len(one.sha) for one in await recorded_commits(bus)]
+    assert ["src/file2.py"] == (await recorded_commits(bus))[1].files
 
 
-async def test_a_shallow_clone_tells_its_end_in_part_until_it_is_deepened(bus: Bus, tmp_path: Path) -> None:
+async def test_a_shallow_clone_records_its_end_in_part_until_it_is_deepened(bus: Bus, tmp_path: Path) -> None:
     origin = Checkout(tmp_path / "origin")
     origin.add(*line(4))
     clone = Checkout(tmp_path / "clone")
@@ -190,13 +192,13 @@ async def test_a_shallow_clone_tells_its_end_in_part_until_it_is_deepened(bus: B
     room = CommitIndexer()
     async with opened(room, bus, settings(tmp_path)):
         await until(room.idle)
-        end, newest = await told(bus)
+        end, newest = await recorded_commits(bus)
         assert (origin.sha(3), [origin.sha(2)], [], True) == (end.sha, end.parents, end.files, end.partial)
         assert (["src/file4.py"], False) == (newest.files, newest.partial)
         clone.git("fetch", "--quiet", "--unshallow", f"file://{origin.folder}", "main")
         await looked(room)
     assert {origin.sha(mark) for mark in range(1, 5)} == await counting(bus)
-    mended = [one for one in await told(bus) if one.sha == origin.sha(3)]
+    mended = [one for one in await recorded_commits(bus) if one.sha == origin.sha(3)]
     assert [[], ["src/file3.py"]] == [one.files for one in mended]
 
 
@@ -212,7 +214,7 @@ async def test_odd_encodings_become_words(bus: Bus, room: CommitIndexer, checkou
         Made(6, "", {"f": "6"}, (5,)),
     )
     await looked(room)
-    found = await told(bus)
+    found = await recorded_commits(bus)
     assert ["Größe", "漢字", "été “quoted”", "named wrongly é", "Line one line two", ""] == [
         one.subject for one in found
     ]
@@ -227,7 +229,7 @@ async def test_secrets_never_reach_the_log(bus: Bus, room: CommitIndexer, checko
         Made(2, f"Cut\n\n{long}", {"b": "2"}, (1,)),
     )
     await looked(room)
-    found = await told(bus)
+    found = await recorded_commits(bus)
     assert all("a1B2c3D4e5F6" not in repr(one) for one in found)
     assert "Use [masked:github-token]" == found[0].subject
 
@@ -264,7 +266,7 @@ async def test_two_clones_of_a_project_are_one_history(bus: Bus, tmp_path: Path,
     other = Checkout(tmp_path / "other")
     other.git("fetch", "--quiet", str(checkout.folder), "main:refs/heads/main", "--update-head-ok")
     other.add(Made(50, "Only here", {"o": "1"}, branch="main"))
-    other.git("update-ref", "refs/heads/kept", checkout.sha(3))
+    other.git("update-ref", "refs/heads/stays", checkout.sha(3))
     await identified(bus, at(checkout), at(other))
     async with opened(room := CommitIndexer(), bus, settings(tmp_path)):
         await until(room.idle)
@@ -283,7 +285,7 @@ async def test_a_former_name_and_a_home_are_not_read(bus: Bus, tmp_path: Path, c
     async with opened(room := CommitIndexer(), bus, settings(tmp_path)):
         await until(room.idle)
     assert [[], [], [checkout.sha(1)]] == [
-        [one.sha for one in await told(bus, Address(name))] for name in ("dir-0", "home", QUAY.project)
+        [one.sha for one in await recorded_commits(bus, Address(name))] for name in ("dir-0", "home", QUAY.project)
     ]
 
 
@@ -295,14 +297,14 @@ async def test_a_repository_around_a_folder_is_not_taken_for_it(bus: Bus, tmp_pa
     async with opened(room := CommitIndexer(), bus, settings(tmp_path)):
         await until(room.idle)
         assert "no git repository" in str(room.health()["unread"])
-    assert [] == await told(bus)
+    assert [] == await recorded_commits(bus)
 
 
-async def test_a_work_tree_beside_the_first_is_read_as_a_part_of_it(
+async def test_a_work_tree_next_to_the_first_is_read_as_a_part_of_it(
     bus: Bus, tmp_path: Path, checkout: Checkout
 ) -> None:
-    checkout.add(*line(2), Made(3, "Beside", {"b": "3"}, (2,), branch="beside"))
-    checkout.git("worktree", "add", "--quiet", str(tmp_path / "tree"), "beside")
+    checkout.add(*line(2), Made(3, "Sideways", {"b": "3"}, (2,), branch="sideways"))
+    checkout.git("worktree", "add", "--quiet", str(tmp_path / "tree"), "sideways")
     (tmp_path / "link").symlink_to(tmp_path / "tree")
     place = str(tmp_path / "link")
     await identified(bus, at(checkout), at(checkout, directory=place, root=place))
@@ -311,7 +313,7 @@ async def test_a_work_tree_beside_the_first_is_read_as_a_part_of_it(
     assert {checkout.sha(mark) for mark in (1, 2, 3)} == await counting(bus)
 
 
-async def test_an_empty_repository_has_nothing_to_tell(bus: Bus, room: CommitIndexer) -> None:
+async def test_an_empty_repository_has_nothing_to_record(bus: Bus, room: CommitIndexer) -> None:
     await looked(room)
     assert ([], {}) == (await heads(bus), room.health()["unread"])
 
@@ -345,7 +347,9 @@ async def test_no_directory_is_read_in_the_name_of_a_project_that_it_is_not(
     async with opened(room := CommitIndexer(), bus, settings(tmp_path)):
         await until(room.idle)
         assert len(names) == len(room.health()["unread"])  # type: ignore[arg-type] # a mapping
-    assert [[first], [], [], [], []] == [[one.sha for one in await told(bus, Address(name))] for name in names]
+    assert [[first], [], [], [], []] == [
+        [one.sha for one in await recorded_commits(bus, Address(name))] for name in names
+    ]
 
 
 async def test_what_two_names_of_a_project_lie_in_is_read_once_for_the_one_that_it_goes_by(
@@ -358,7 +362,7 @@ async def test_what_two_names_of_a_project_lie_in_is_read_once_for_the_one_that_
     await identified(bus, AliasAdded(alias=QUAY.project, leads_to=project.project, how="derived"), address=GLOBAL)
     async with opened(room := CommitIndexer(), bus, settings(tmp_path)):
         await until(room.idle)
-    assert ([], [first]) == ([*await told(bus)], [one.sha for one in await told(bus, project)])
+    assert ([], [first]) == ([*await recorded_commits(bus)], [one.sha for one in await recorded_commits(bus, project)])
 
 
 async def test_without_permission_nothing_is_read(bus: Bus, tmp_path: Path, checkout: Checkout) -> None:
@@ -367,4 +371,4 @@ async def test_without_permission_nothing_is_read(bus: Bus, tmp_path: Path, chec
     for changes in ({"enabled": False}, {"checkouts": False}):
         async with opened(room := CommitIndexer(), bus, settings(tmp_path, **changes)):
             await until(room.idle)
-    assert [] == await told(bus)
+    assert [] == await recorded_commits(bus)

@@ -158,7 +158,7 @@ async def test_what_was_decided_under_the_new_name_stays(bus: Bus) -> None:
     assert ("active", "refused") == (now.memories[names[OTHER]].status, now.policy["agent"])
 
 
-async def test_it_is_taken_in_once_by_two_desks_and_however_often_it_is_told(broker: Broker, bus: Bus) -> None:
+async def test_it_is_taken_in_once_by_two_desks_and_however_often_it_is_reported(broker: Broker, bus: Bus) -> None:
     other = await connected(broker)
     try:
         async with opened(Desk(), bus, quick_settings()):

@@ -42,7 +42,7 @@ TEXT = "Always run the tests before a commit."
 
 @pytest.fixture
 async def desk(bus: Bus) -> AsyncIterator[Bus]:
-    """A connection beside an open desk."""
+    """A connection to an open desk."""
     async with opened(Desk(), bus, quick_settings()):
         yield bus
 
@@ -125,7 +125,7 @@ async def test_a_subagent_writes_notes_for_the_session_that_started_it(desk: Bus
     assert ("s1" if kind == "parent" else "child") == note.origin
 
 
-async def test_where_no_memory_is_kept_nothing_is_written(bus: Bus) -> None:
+async def test_where_memory_is_off_nothing_is_written(bus: Bus) -> None:
     async with opened(Desk(), bus, replace(quick_settings(), memory=MemoryLimits(enabled=False))):
         for command in (MemoryWrite(text=TEXT), NoteWrite(text="Ask Ada."), MemoryPin("m")):
             answer = await send(bus, command)
@@ -138,9 +138,9 @@ async def test_where_no_memory_is_kept_nothing_is_written(bus: Bus) -> None:
 async def test_a_secret_is_masked_before_it_is_judged(desk: Bus) -> None:
     await send(desk, MemoryWrite(text=f"The token is token={SECRET} for all"), "w1", AGENT, HARBOUR)
     await send(desk, NoteWrite(text=f"token={SECRET}"), "w2", AGENT, HARBOUR)
-    kept = [one.data for one in await stored(desk, LOG.name)]
-    assert 3 == len(kept)
-    assert [] == [data for data in kept if SECRET.encode() in data]
+    log = [one.data for one in await stored(desk, LOG.name)]
+    assert 3 == len(log)
+    assert [] == [data for data in log if SECRET.encode() in data]
 
 
 async def test_other_facts_of_the_project_are_in_nobodys_way(desk: Bus) -> None:
@@ -153,7 +153,7 @@ async def test_other_facts_of_the_project_are_in_nobodys_way(desk: Bus) -> None:
 
 
 async def test_a_change_that_lost_a_race_has_no_position_and_says_what_it_would_have_changed(desk: Bus) -> None:
-    """Two have seen the first wording: of their changes one is made, and the other is told the newest wording."""
+    """Two have seen the first wording: of their changes one is made, and the other gets the newest wording."""
     name = named_in((await send(desk, MemoryWrite(text=TEXT), "w0")).text)
     changes = [MemoryRevise(name, text=f"Run the {kind} tests.", revision=1) for kind in ("slow", "quick")]
     answers = await asyncio.gather(*(send(desk, change, f"w{n}") for n, change in enumerate(changes, 1)))

@@ -96,7 +96,7 @@ NOTHING = 'nothing is named: give tag numbers such as "3-5,8"'
         ("٣", '\'٣\' is no tag number and no range: write "3", or "3-5"'),
     ],
 )
-def test_what_names_no_tags_is_told_so_with_what_would_be_right(text: str, sentence: str) -> None:
+def test_what_names_no_tags_is_answered_with_what_would_be_right(text: str, sentence: str) -> None:
     with pytest.raises(BadRange) as error:
         parse_tags(text)
     assert sentence == str(error.value)
@@ -152,13 +152,13 @@ def test_tags_that_are_not_protected_are_queued() -> None:
     assert queued("Queued to be dropped: 1, 3-5.", 1, 3, 4, 5) == answer(tags_of(tagged(1, 10)), "3-5,1")
 
 
-def test_of_the_newest_tags_it_is_said_that_they_are_kept_and_never_when_they_go() -> None:
+def test_of_the_newest_tags_the_answer_is_that_they_stay_and_never_when_they_go() -> None:
     active = tags_of(tagged(1, 1), tagged(8, 10))
     text = "Queued to be dropped: 1. Queued, and kept while among the newest 3 and there is room for it: 9-10."
     assert queued(text, 1, 9, 10) == answer(active, "1,9,10")
 
 
-def test_where_all_are_protected_only_that_is_said() -> None:
+def test_where_all_are_protected_only_that_is_answered() -> None:
     assert queued("Queued, and kept while among the newest 3 and there is room for it: 8.", 8) == answer(
         tags_of(tagged(8, 10)), "8"
     )
@@ -252,9 +252,9 @@ def test_tags_of_messages_that_left_the_conversation_are_refused_and_nothing_is_
 
 
 def test_what_the_harness_keeps_behind_its_own_summary_can_be_dropped() -> None:
-    kept = tags_of(tagged(1, 10), NativeCompacted(last_tag=10), removed(*range(1, 6)), tagged(11, 11))
-    assert refused(GONE.format("5")) == answer(kept, "5")
-    assert queued("Queued to be dropped: 6-8.", 6, 7, 8) == answer(kept, "6-8")
+    remaining = tags_of(tagged(1, 10), NativeCompacted(last_tag=10), removed(*range(1, 6)), tagged(11, 11))
+    assert refused(GONE.format("5")) == answer(remaining, "5")
+    assert queued("Queued to be dropped: 6-8.", 6, 7, 8) == answer(remaining, "6-8")
 
 
 def test_what_is_listed_again_can_be_dropped_again() -> None:
@@ -273,7 +273,7 @@ def test_a_result_is_gone_with_the_message_that_holds_it() -> None:
     assert queued("Queued to be dropped: 2.", 2) == answer(answered, "2")
 
 
-def test_unknown_tags_are_told_before_those_that_are_gone() -> None:
+def test_unknown_tags_are_reported_before_those_that_are_gone() -> None:
     gone = tags_of(tagged(1, 10), removed(3))
     assert answer(gone, "3,11").text.startswith("Nothing was queued: there is no tag 11 in this session.")
 
@@ -305,10 +305,10 @@ def test_a_command_that_the_desk_has_no_rule_for_is_a_fault() -> None:
 
 @settings(max_examples=examples(300), deadline=None, suppress_health_check=list(HealthCheck))
 @given_any(stories())
-def test_the_desk_says_that_those_are_kept_which_the_responder_keeps(story: Story) -> None:
+def test_the_desk_names_those_as_protected_that_the_responder_protects(story: Story) -> None:
     """One rule for both, in any session: what the desk says can be dropped is what a rebase drops."""
     for moment in play(story, *OTHERS):
         session = moment.session
         now = given(evolve, Tags(), *(event for _, event in moment.facts)).state
-        kept = newest(now.last, story.protected, now.is_listed)
-        assert kept == protected(session.conversation, story.protected)
+        remaining = newest(now.last, story.protected, now.is_listed)
+        assert remaining == protected(session.conversation, story.protected)

@@ -243,7 +243,7 @@ async def test_a_secret_in_a_request_is_masked(desk: Bus) -> None:
     assert [] == [data for data in recorded if SECRET.encode() in data]
 
 
-async def test_where_no_memory_is_kept_nothing_is_taken_in_not_even_later(broker: Broker, bus: Bus) -> None:
+async def test_where_memory_is_off_nothing_is_taken_in_not_even_later(broker: Broker, bus: Bus) -> None:
     async with opened(Desk(), bus, replace(quick_settings(), memory=MemoryLimits(enabled=False))):
         await publish(bus, words(REQUEST))
         await rested(bus)

@@ -28,7 +28,7 @@ SOON = {"ANNALS_LOOP__ACK_WAIT": "1"}
 async def test_a_hundred_writers_at_two_desks_lose_and_double_nothing_when_one_is_killed(
     bus: Bus, tmp_path: Path
 ) -> None:
-    """Whoever gets no answer sends the same wish again, and it is one wish."""
+    """Whoever gets no answer sends the same command again, and it is one command."""
     grown = Grown(bus)
     async with room("desk", tmp_path) as first, room("desk", tmp_path) as other:
         for one in (first, other):
@@ -51,8 +51,8 @@ async def test_a_hundred_writers_at_two_desks_lose_and_double_nothing_when_one_i
 async def test_a_candidate_has_one_verdict_when_the_desk_is_killed_at_it(bus: Bus, tmp_path: Path, moment: str) -> None:
     """Killed before it is written, between the judgement and what it leads to, and before it is acknowledged."""
     opened = [SessionOpened(harness="pi", mode="primary"), MessageRecorded(message="m1", role="user")]
-    said = PartRecorded(message="m1", part="p1", kind="text", text="Remember: berths are numbered from the sea.")
-    await Appender(bus).append(wrapped([*opened, said]), {})
+    rule = PartRecorded(message="m1", part="p1", kind="text", text="Remember: berths are numbered from the sea.")
+    await Appender(bus).append(wrapped([*opened, rule]), {})
     falling = {MOMENT: moment} | SOON
     async with room("desk", tmp_path, module="tests.helpers.falling_desk", **falling) as process:
         assert -signal.SIGKILL == await process.ends()

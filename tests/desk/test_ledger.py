@@ -329,7 +329,7 @@ def test_the_dreamer_takes_half_of_a_day_at_most_and_leaves_the_rest_to_others()
     assert decided(project(taken), dream("d2", 500), TOMORROW).ok
 
 
-def test_of_a_month_a_room_has_no_share_and_is_told_of_none() -> None:
+def test_of_a_month_a_room_has_no_share_and_none_is_reported_to_it() -> None:
     context = msgspec.structs.replace(TODAY, monthly_tokens=500)
     command = msgspec.structs.replace(reserve("r2", tokens=450), purpose="dreamer")
     before = project(reserved(tokens=100))

@@ -112,7 +112,7 @@ async def test_a_person_may_ask_for_it(bus: Bus) -> None:
     assert "is still to come" in answer.text
 
 
-async def test_where_no_memory_is_kept_no_time_passes(bus: Bus) -> None:
+async def test_where_memory_is_off_no_time_passes(bus: Bus) -> None:
     async with opened(Desk(), bus, quick_settings()):
         await send(bus, DUE)
         before = await times(bus)

@@ -37,7 +37,7 @@ TAGS = 30
 
 @pytest.fixture
 async def desk(bus: Bus) -> AsyncIterator[Bus]:
-    """A connection beside an open desk and a session with 30 tags."""
+    """A connection to an open desk and a session with 30 tags."""
     await with_tags(bus)
     async with opened(Desk(), bus, quick_settings()):
         yield bus
@@ -246,7 +246,7 @@ async def test_a_command_that_is_too_long_to_be_written_is_answered(desk: Bus) -
     assert answer.text.startswith("Nothing was written: a flush.requested of ")
 
 
-async def test_what_was_written_without_a_confirmation_is_not_said_to_be_missing_and_is_written_once(
+async def test_what_was_written_without_a_confirmation_is_not_reported_as_missing_and_is_written_once(
     desk: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = Appender._request  # noqa: SLF001 - what is lost is the broker's confirmation
@@ -275,7 +275,7 @@ async def test_a_command_that_lost_to_other_writers_may_be_sent_again(
         patch.setattr(Appender, "_request", conflict)
         first = await send(desk, DropQueue("3"))
     assert (False, True) == (first.ok, first.again)
-    assert "others kept writing to this place" in first.text
+    assert "others wrote to this place again and again" in first.text
     assert (await send(desk, DropQueue("3"))).ok
 
 
@@ -338,7 +338,7 @@ async def _is_gone(bus: Bus) -> bool:
 
 async def test_a_secret_in_a_command_is_masked_before_it_is_written(desk: Bus) -> None:
     await send(desk, FlushRequest(f"token={SECRET}"))
-    kept = [one.data for one in await stored(desk, LOG.name)]
-    assert "flush.requested" == decode_envelope(kept[-1]).type
-    assert [] == [data for data in kept if SECRET.encode() in data]
-    assert b"[masked:" in kept[-1]
+    log = [one.data for one in await stored(desk, LOG.name)]
+    assert "flush.requested" == decode_envelope(log[-1]).type
+    assert [] == [data for data in log if SECRET.encode() in data]
+    assert b"[masked:" in log[-1]

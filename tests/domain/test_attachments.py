@@ -1,4 +1,4 @@
-"""Pictures and documents beside words: what is recorded of them, what they cost, what they are called."""
+"""Pictures and documents in messages: what is recorded of them, what they cost, what they are called."""
 
 import struct
 import zlib
@@ -35,11 +35,11 @@ def png(width: int, height: int) -> str:
     return f"data:image/png;base64,{b64encode(head + bytes(900_000)).decode()}"
 
 
-def held(body: bytes, mime: str) -> str:
+def data_url(body: bytes, mime: str) -> str:
     return f"data:{mime};base64,{b64encode(body).decode()}"
 
 
-def test_of_a_picture_all_is_told_but_what_it_shows() -> None:
+def test_of_a_picture_all_is_described_but_what_it_shows() -> None:
     found = attachment(png(1500, 1000), "image/png", "shot.png")
 
     assert (found.mime, found.filename, found.width, found.height) == ("image/png", "shot.png", 1500, 1000)
@@ -47,7 +47,7 @@ def test_of_a_picture_all_is_told_but_what_it_shows() -> None:
     assert attachment_tokens(found) == picture_tokens(png(1500, 1000)) == 2000
 
 
-def test_what_lies_somewhere_else_is_told_by_its_address() -> None:
+def test_what_lies_somewhere_else_is_described_by_its_address() -> None:
     found = attachment("https://example.org/a.png", "image/png")
 
     assert found == Attachment("image/png", digest=sha256(b"https://example.org/a.png").hexdigest())
@@ -55,10 +55,13 @@ def test_what_lies_somewhere_else_is_told_by_its_address() -> None:
 
 
 def test_two_with_the_same_bytes_have_the_same_digest() -> None:
-    one, other = attachment(held(b"same", "image/png"), "image/png"), attachment(held(b"same", "a/b"), "image/png")
+    one, other = (
+        attachment(data_url(b"same", "image/png"), "image/png"),
+        attachment(data_url(b"same", "a/b"), "image/png"),
+    )
 
     assert one.digest == other.digest == sha256(b"same").hexdigest()
-    assert one.digest != attachment(held(b"other", "image/png"), "image/png").digest
+    assert one.digest != attachment(data_url(b"other", "image/png"), "image/png").digest
 
 
 @pytest.mark.parametrize(
@@ -78,7 +81,7 @@ def test_a_document_costs_by_its_bytes(mime: str, size: int, cost: int) -> None:
 
 
 def test_a_document_of_a_prompt_costs_the_same_as_one_of_a_tool() -> None:
-    url = held(bytes(300_000), "application/pdf")
+    url = data_url(bytes(300_000), "application/pdf")
 
     assert file_tokens(url, "application/pdf") == attachment_tokens(attachment(url, "application/pdf")) == 15_000
     assert file_tokens(url) == 15_000
@@ -86,7 +89,7 @@ def test_a_document_of_a_prompt_costs_the_same_as_one_of_a_tool() -> None:
     assert file_tokens("file:///a/b.txt", "text/plain") == 4
 
 
-def test_a_document_that_is_no_base64_is_told_all_the_same() -> None:
+def test_a_document_that_is_no_base64_is_described_all_the_same() -> None:
     assert attachment("data:image/png;base64,A", "image/png").bytes == 0
 
 
@@ -99,7 +102,9 @@ def test_it_is_called_by_its_name_its_kind_and_its_size() -> None:
     assert "shot.png, image/png, 1500 x 1000 pixels, 900 kB" == attachment_in_words(
         attachment(png(1500, 1000), "image/png", "/home/ada/shots/shot.png")
     )
-    assert "application/pdf, 300 bytes" == attachment_in_words(attachment(held(bytes(300), "a/b"), "application/pdf"))
+    assert "application/pdf, 300 bytes" == attachment_in_words(
+        attachment(data_url(bytes(300), "a/b"), "application/pdf")
+    )
     assert "file" == attachment_in_words(Attachment())
 
 
@@ -152,9 +157,9 @@ def test_a_picture_is_known_by_its_media_type() -> None:
         b"P6\n" + b"9" * 150_000,
         b"BM" + bytes(16) + struct.pack("<ll", 2**31 - 1, 2**31 - 1) + bytes(20),
     ],
-    ids=["drawn", "drawn without end", "told in words", "larger than any picture"],
+    ids=["drawn", "drawn without end", "words for numbers", "larger than any picture"],
 )
-def test_what_is_told_in_words_or_cannot_be_costs_what_most_cost(body: bytes) -> None:
+def test_what_has_no_number_for_a_size_costs_what_most_cost(body: bytes) -> None:
     assert UNKNOWN_PICTURE == picture_tokens(f"data:image/png;base64,{b64encode(body).decode()}")
     assert pixels(f"data:image/png;base64,{b64encode(body).decode()}") == (0, 0)
 

@@ -83,15 +83,15 @@ def test_a_part_seen_again_keeps_its_place_and_its_number() -> None:
     tag = TagAssigned(first=7, parts=["a0"], messages=["a"], kinds=["message"])
     again = conversation_of(part("a", "a0", text="x"), part("a", "a1", 1), tag, part("a", "a0", 5, text="y")).state
     assert ("a0", "a1") == again.messages["a"].parts
-    kept = again.parts["a0"]
-    assert (7, 3, 4, "y") == (kept.number, kept.tag_seq, kept.seq, kept.head)
+    answer = again.parts["a0"]
+    assert (7, 3, 4, "y") == (answer.number, answer.tag_seq, answer.seq, answer.head)
 
 
-def test_only_the_beginning_of_a_text_is_kept() -> None:
+def test_only_the_beginning_of_a_text_is_stored() -> None:
     long = msgspec.structs.replace(part("a", "a0", text="x" * 1000), input="in", output="out")
-    kept = conversation_of(long).state.parts["a0"]
-    assert "x" * HEAD_CHARACTERS == kept.head
-    assert part("a", "a0") == kept.recorded
+    answer = conversation_of(long).state.parts["a0"]
+    assert "x" * HEAD_CHARACTERS == answer.head
+    assert part("a", "a0") == answer.recorded
 
 
 def test_a_part_before_its_message_waits_for_it_and_stays_in_it() -> None:

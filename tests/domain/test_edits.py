@@ -69,11 +69,11 @@ def test_a_cut_leaves_out_everything_before_a_message() -> None:
     assert served(CutBefore(message="a")) == [AGENT, LAST]
 
 
-def test_parts_before_a_cut_that_are_kept_stay_in_their_messages_and_nothing_else_of_these() -> None:
+def test_parts_before_a_cut_that_remain_stay_in_their_messages_and_nothing_else_of_these() -> None:
     assert served(CutBefore(message="l", kept=("a.2",))) == [replace(AGENT, parts=AGENT.parts[2:]), LAST]
 
 
-def test_what_is_kept_before_a_cut_is_edited_like_anything_else() -> None:
+def test_what_remains_before_a_cut_is_edited_like_anything_else() -> None:
     cut = CutBefore(message="l", kept=("a.1", "a.2"))
     assert texts(served(cut, PrefixText(part="a.2", text="§3§ "), OmitPart(part="a.1"))) == [
         ["§3§ FILE"],
@@ -82,7 +82,7 @@ def test_what_is_kept_before_a_cut_is_edited_like_anything_else() -> None:
     assert served(cut, OmitMessage(message="a")) == [LAST]
 
 
-def test_nothing_is_inserted_behind_what_is_kept_before_a_cut() -> None:
+def test_nothing_is_inserted_behind_what_remains_before_a_cut() -> None:
     pair = InsertPair(message="a", call="t", tool="todowrite", input="{}", output="[]")
     assert served(CutBefore(message="l", kept=("a.2",)), pair) == served(CutBefore(message="l", kept=("a.2",)))
     assert served(CutBefore(message="a", kept=("u.0",)), pair)[1].parts[-1].call == "t"
@@ -309,8 +309,8 @@ EDITS: st.SearchStrategy[AnyEdit] = st.one_of(
 @settings(max_examples=examples(100), deadline=None)
 @given(st.lists(EDITS, max_size=6))
 def test_the_same_edits_make_the_same_messages_in_whatever_order_they_came(edits: list[AnyEdit]) -> None:
-    held = {target(edit): edit for edit in edits}
-    assert apply(MESSAGES, held.values()) == apply(MESSAGES, reversed(held.values()))
+    in_force = {target(edit): edit for edit in edits}
+    assert apply(MESSAGES, in_force.values()) == apply(MESSAGES, reversed(in_force.values()))
 
 
 @settings(max_examples=examples(100), deadline=None)

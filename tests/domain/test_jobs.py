@@ -1,4 +1,4 @@
-"""The life of a job, told by transitions alone."""
+"""The life of a job, by transitions alone."""
 
 from datetime import UTC, datetime, timedelta
 from functools import reduce
@@ -19,7 +19,7 @@ from services.domain.jobs import (
     Transition,
     evolve,
     failure,
-    is_held,
+    is_paused,
     is_stuck,
 )
 
@@ -74,7 +74,7 @@ def test_pauses_double_up_to_the_longest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ahead", "held"),
+    ("ahead", "paused"),
     [
         (timedelta(seconds=-1), False),
         (timedelta(0), False),
@@ -83,9 +83,11 @@ def test_pauses_double_up_to_the_longest() -> None:
         (timedelta(days=400), False),
     ],
 )
-def test_a_pause_holds_up_until_its_end_and_never_for_longer_than_the_longest(ahead: timedelta, *, held: bool) -> None:
-    assert held == is_held(Jobs(retry_at=NOW + ahead), NOW)
-    assert not is_held(Jobs(), NOW)
+def test_a_pause_holds_up_until_its_end_and_never_for_longer_than_the_longest(
+    ahead: timedelta, *, paused: bool
+) -> None:
+    assert paused == is_paused(Jobs(retry_at=NOW + ahead), NOW)
+    assert not is_paused(Jobs(), NOW)
 
 
 def test_a_job_that_gets_on_may_be_begun_more_often() -> None:

@@ -33,7 +33,7 @@ def test_one_paragraph_in_another_language_is_enough(language: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n", "ok", "The file is there.", "x" * 5000, MARKUP, LOG, "\x00" * 600])
-def test_what_tells_no_language_is_not_english(text: str) -> None:
+def test_what_belongs_to_no_language_is_not_english(text: str) -> None:
     assert not is_english(text)
 
 

@@ -82,7 +82,7 @@ def withdrawn(limit: int, accepted: int, model: Model = OPUS) -> LimitWithdrawn:
 
 
 def teach(*events: Event) -> Callable[[Learned], Sequence[Event]]:
-    """A session of these facts tells all sessions what it has learned."""
+    """A session of these facts shares what it has learned with all sessions."""
     return lambda known: unknown_limits(known, own(*events), HERE)
 
 
@@ -94,7 +94,7 @@ def known(*events: Event) -> Learned:
 # What a session teaches
 
 
-def test_a_limit_that_one_session_was_told_is_known_to_all() -> None:
+def test_a_limit_that_one_session_has_learned_is_known_to_all() -> None:
     now = SHARED.when(teach(step(), refused(128_000))).then(learned(128_000))
     assert {OPUS: 128_000} == dict(now.state.limits.items())
 
@@ -162,7 +162,7 @@ def test_names_that_are_written_alike_are_not_the_same_model() -> None:
     assert 128_000 == window.window(step(("a/b", "c")), session, LIMITS).context
 
 
-def test_a_limit_told_after_a_longer_answer_holds_until_the_next_longer_answer() -> None:
+def test_a_limit_reported_after_a_longer_answer_is_in_force_until_the_next_longer_answer() -> None:
     session = own(step(), answered(300_000), refused(200_000))
     assert 200_000 == window.window(step(), session, LIMITS).context
     assert (
@@ -212,7 +212,7 @@ def test_a_message_that_names_its_model_knows_better_than_the_step() -> None:
     )
 
 
-def test_a_count_told_again_under_another_model_is_no_new_one() -> None:
+def test_a_count_reported_again_under_another_model_is_no_new_one() -> None:
     session = tagged().when(tagging(opened(OPUS), UsageSeen("a", 5))).when(tagging(opened(HAIKU, "s2")))
     session.when(tagging(UsageSeen("a", 5))).then()
     session.when(tagging(UsageSeen("a", 6))).then(UsageSampled(message="a", input=6, provider=OPUS[0], model=OPUS[1]))
@@ -226,42 +226,42 @@ def test_facts_from_before_they_named_a_model_are_of_the_model_in_work() -> None
 # The window of another session
 
 
-def seen(*events: Event, beside: Learned, limits: Limits = LIMITS, opened: StepOpened | None = None) -> Window:
+def seen(*events: Event, shared: Learned, limits: Limits = LIMITS, opened: StepOpened | None = None) -> Window:
     now = opened or step()
-    return window.window(now, own(now, *events).with_shared(beside), limits)
+    return window.window(now, own(now, *events).with_shared(shared), limits)
 
 
 def test_ex_11a_another_session_of_the_model_knows_it_at_its_first_call() -> None:
-    found = seen(beside=known(learned(128_000)))
+    found = seen(shared=known(learned(128_000)))
     assert (Window(128_000, 0, "learned"), 93.75) == (found, found.percent(120_000))
-    assert Window(128_000, 32_000, "learned") == seen(beside=known(learned(128_000)), opened=step(output=64_000))
-    assert Window(400_000, 0, "harness") == seen(beside=known(learned(128_000)), opened=step(HAIKU))
-    assert Window(400_000, 0, "harness") == seen(beside=known(learned(128_000)), opened=step(("bedrock", "opus")))
+    assert Window(128_000, 32_000, "learned") == seen(shared=known(learned(128_000)), opened=step(output=64_000))
+    assert Window(400_000, 0, "harness") == seen(shared=known(learned(128_000)), opened=step(HAIKU))
+    assert Window(400_000, 0, "harness") == seen(shared=known(learned(128_000)), opened=step(("bedrock", "opus")))
 
 
-def test_ex_11c_what_a_subagent_was_told_its_parent_knows() -> None:
+def test_ex_11c_what_a_subagent_has_learned_its_parent_knows() -> None:
     found = known(*unknown_limits(NOTHING, own(step(), refused(128_000)), Address("harbour", "child")))
-    assert Window(128_000, 0, "learned") == seen(beside=found)
+    assert Window(128_000, 0, "learned") == seen(shared=found)
 
 
 def test_a_person_knows_better_than_other_sessions_and_the_own_refusal_better_than_a_person() -> None:
     limits = Limits(context_limits={"anthropic/opus": 300_000})
-    assert Window(300_000, 0, "settings") == seen(beside=known(learned(128_000)), limits=limits)
-    assert Window(200_000, 0, "learned") == seen(refused(200_000), beside=known(learned(128_000)), limits=limits)
+    assert Window(300_000, 0, "settings") == seen(shared=known(learned(128_000)), limits=limits)
+    assert Window(200_000, 0, "learned") == seen(refused(200_000), shared=known(learned(128_000)), limits=limits)
 
 
-def test_what_a_session_was_told_itself_holds_before_what_others_were_told() -> None:
-    assert Window(200_000, 0, "learned") == seen(refused(200_000), beside=known(learned(128_000)))
+def test_what_a_session_has_learned_itself_comes_before_what_others_have_learned() -> None:
+    assert Window(200_000, 0, "learned") == seen(refused(200_000), shared=known(learned(128_000)))
 
 
-def test_a_longer_prompt_that_was_answered_here_counts_more_than_what_others_were_told() -> None:
-    assert Window(400_000, 0, "harness") == seen(answered(150_000), beside=known(learned(128_000)))
-    assert Window(128_000, 0, "learned") == seen(answered(100_000), beside=known(learned(128_000)))
+def test_a_longer_prompt_that_was_answered_here_counts_more_than_what_others_have_learned() -> None:
+    assert Window(400_000, 0, "harness") == seen(answered(150_000), shared=known(learned(128_000)))
+    assert Window(128_000, 0, "learned") == seen(answered(100_000), shared=known(learned(128_000)))
 
 
 def test_a_larger_limit_changes_nothing_but_where_nobody_knows_one() -> None:
-    assert Window(400_000, 0, "harness") == seen(beside=known(learned(1_000_000)))
-    assert Window(1_000_000, 0, "learned") == seen(beside=known(learned(1_000_000)), opened=step(context=0))
+    assert Window(400_000, 0, "harness") == seen(shared=known(learned(1_000_000)))
+    assert Window(1_000_000, 0, "learned") == seen(shared=known(learned(1_000_000)), opened=step(context=0))
 
 
 def test_no_fold_takes_in_what_others_have_learned() -> None:
@@ -312,7 +312,7 @@ def test_in_a_window_that_others_know_to_be_small_the_head_and_history_are_small
     assert all(len(small) < 0.8 * len(large) for small, large in zip(narrow, wide, strict=True))
 
 
-def headed(beside: Learned) -> list[str]:
+def headed(shared: Learned) -> list[str]:
     """What stands at the head of a prompt: the project, and history."""
     harness = session()
     for place in range(1, 19):
@@ -320,7 +320,7 @@ def headed(beside: Learned) -> list[str]:
     document = Document(
         "ARCHITECTURE.md", "d", "\n\n".join(f"## Room {n}\n\nIt has a door. " * 3 for n in range(600)), 1
     )
-    view = View(harness.session, harness.limits, frozenset({"idle"}), documents=(document,), learned=beside)
+    view = View(harness.session, harness.limits, frozenset({"idle"}), documents=(document,), learned=shared)
     edits = (*head.rebase(view).edits, *history.rebase(view).edits)
     return [edit.text for edit in edits if isinstance(edit, SetHead)]
 
@@ -429,7 +429,7 @@ Life = Sequence[tuple[str, Event, bool]]
 
 
 class Lived(msgspec.Struct, frozen=True):
-    """Sessions that have lived beside each other, and what all of them know then."""
+    """Sessions that have run at the same time, and what all of them know then."""
 
     owns: dict[str, Learned]
     shared: Given[Learned]
@@ -440,7 +440,7 @@ class Lived(msgspec.Struct, frozen=True):
 
 
 def live(life: Life) -> Lived:
-    """Some of what happens is told to all at once; the rest later, or never."""
+    """Some of what happens is shared with all at once; the rest later, or never."""
     now = Lived(dict.fromkeys(SESSIONS, NOTHING), SHARED)
     for name, event, is_learned in life:
         now = Lived(now.owns | {name: window.evolve(now.owns[name], event)}, now.shared)
@@ -449,7 +449,7 @@ def live(life: Life) -> Lived:
 
 
 def settled(lived: Lived) -> Lived:
-    """All tell what they know, until nobody has anything new to say."""
+    """All share what they know, until nobody has anything new."""
     while True:
         before = lived.shared.log
         for name in SESSIONS:
@@ -467,7 +467,7 @@ def test_what_is_read_anew_is_what_was_known(life: Life) -> None:
 
 @settings(max_examples=examples(300), deadline=None)
 @check(LIVES)
-def test_what_was_told_is_not_told_again(life: Life) -> None:
+def test_what_was_reported_is_not_reported_again(life: Life) -> None:
     lived = live(life)
     for name in SESSIONS:
         once = lived.learns(name)
@@ -508,8 +508,8 @@ def test_models_never_mix(life: Life) -> None:
 
 @settings(max_examples=examples(300), deadline=None)
 @check(LIVES)
-def test_when_all_is_told_the_least_limit_holds_that_no_answer_proves_wrong(life: Life) -> None:
-    """It may be one that its own session knows no more, since that was told a smaller one that is wrong."""
+def test_when_all_is_exchanged_the_least_limit_is_in_force_that_no_answer_proves_wrong(life: Life) -> None:
+    """It may be one that its own session knows no more, since a smaller one that is wrong was reported to that."""
     lived = settled(live(life))
     text_part = {(fact.provider, fact.model, fact.limit) for fact in lived.shared.log if isinstance(fact, LimitLearned)}
     for model in filter(all, MODELS):

@@ -1,4 +1,4 @@
-"""One rule of protection: what the desk says is kept is kept, unless room is short, and then its sentence says so."""
+"""One rule of protection: what the desk names as protected stays, unless room is short, as its sentence says."""
 
 from hypothesis import given as given_any
 
@@ -56,7 +56,7 @@ def test_the_desk_says_that_room_comes_first() -> None:
 @given_any(STORIES)
 def test_what_the_desk_calls_protected_stays_unless_room_is_short(story: Story) -> None:
     for moment in play(story, *OTHERS, auto_drop_tool_age=3, smart_drops=True):
-        kept = protected(moment.call.state.conversation, story.protected)
+        in_protection = protected(moment.call.state.conversation, story.protected)
         for rebase in rebases(moment.call.made):
             is_pressing = PRESSING.intersection(rebase.causes)
-            assert is_pressing or kept.isdisjoint(rebase.dropped)
+            assert is_pressing or in_protection.isdisjoint(rebase.dropped)

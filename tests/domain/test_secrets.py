@@ -157,7 +157,7 @@ SHOWN = [
 
 
 @pytest.mark.parametrize(("frame", "secret", "kind"), SHOWN, ids=[frame for frame, _, _ in SHOWN])
-def test_only_the_value_beside_a_telling_key_is_masked(frame: str, secret: str, kind: str) -> None:
+def test_only_the_value_of_a_telling_key_is_masked(frame: str, secret: str, kind: str) -> None:
     assert frame.format(f"[masked:{kind}]") == mask(frame.format(secret))
 
 

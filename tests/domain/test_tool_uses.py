@@ -43,7 +43,7 @@ def test_a_tool_is_known_under_all_its_spellings(tool: str) -> None:
 
 
 @pytest.mark.parametrize("tool", ["bash", "edit", "write", "task", "mcp__wiki__read", "readme", ""])
-def test_only_of_tools_that_change_nothing_the_question_is_kept(tool: str) -> None:
+def test_only_of_tools_that_change_nothing_the_question_stays(tool: str) -> None:
     assert uses_after(Uses(), asking('{"filePath":"a"}', tool)) == Uses()
 
 
@@ -69,7 +69,7 @@ def test_a_reading_says_which_lines_it_was_to_show(arguments: str, lines: tuple[
     assert (question.first, question.end) == lines
 
 
-def test_long_arguments_are_told_apart_by_their_reference() -> None:
+def test_long_arguments_are_distinguished_by_their_reference() -> None:
     assert asked("", "grep", reference="aa") == asked("", "grep", reference="aa")
     assert asked("", "grep", reference="aa") != asked("", "grep", reference="bb")
 

@@ -53,18 +53,18 @@ IMPOSSIBLE = [
 @pytest.mark.parametrize("usage", IMPOSSIBLE)
 def test_a_count_that_no_prompt_has_is_no_count(usage: UsageSampled) -> None:
     assert 0 == prompt_tokens(usage)
-    told = (step(), OverflowDetected(limit=40_000))
-    assert learned(*told) == learned(*told, usage)
+    refused_twice = (step(), OverflowDetected(limit=40_000))
+    assert learned(*refused_twice) == learned(*refused_twice, usage)
 
 
 def test_the_longest_prompt_that_a_model_can_take_is_counted() -> None:
     assert 10_000_000 == prompt_tokens(UsageSampled(message="m", input=1, cache_read=9_999_998, cache_write=1))
 
 
-# The window, and who said so
+# The window, and its source
 
 
-def test_the_harness_tells_the_limit() -> None:
+def test_the_harness_reports_the_limit() -> None:
     assert window_for(step()) == Window(200_000, 0, "harness")
 
 
@@ -82,7 +82,7 @@ def test_a_person_knows_better_than_the_harness() -> None:
     assert window_for(step(), Limits(context_limits={"opus": 12})) == Window(200_000, 0, "harness")
 
 
-def test_room_for_the_answer_is_kept_free_at_most_a_quarter_of_the_context() -> None:
+def test_room_for_the_answer_is_reserved_at_most_a_quarter_of_the_context() -> None:
     assert window_for(step(output=32_000)) == Window(200_000, 32_000, "harness")
     assert window_for(step(output=128_000)) == Window(200_000, 50_000, "harness")
     assert 150_000 == window_for(step(output=128_000)).usable
@@ -102,7 +102,7 @@ def test_the_reserve_is_taken_from_the_limit_that_holds() -> None:
 # What an overflow teaches
 
 
-def test_ex_11a_a_limit_that_the_provider_told_holds_from_now_on() -> None:
+def test_ex_11a_a_limit_that_the_provider_reported_holds_from_now_on() -> None:
     opened = step("gpt", 400_000)
     found = window_for(opened, LIMITS, opened, OverflowDetected(text="exceeds the limit of 128000", limit=128_000))
     assert found == Window(128_000, 0, "learned")
@@ -114,17 +114,17 @@ def test_a_larger_limit_than_the_known_one_changes_nothing() -> None:
     assert window_for(step(), LIMITS, step(), OverflowDetected(limit=1_000_000)) == Window(200_000, 0, "harness")
 
 
-def test_where_nobody_knows_the_limit_what_the_provider_told_is_the_limit() -> None:
+def test_where_nobody_knows_the_limit_what_the_provider_reported_is_the_limit() -> None:
     opened = step(context=0)
     assert window_for(opened, LIMITS, opened, OverflowDetected(limit=200_000)) == Window(200_000, 0, "learned")
 
 
-def test_what_the_provider_told_holds_before_what_a_person_set() -> None:
+def test_what_the_provider_reported_holds_before_what_a_person_set() -> None:
     limits = Limits(context_limits={"default": 300_000})
     assert window_for(step(), limits, step(), OverflowDetected(limit=190_000)) == Window(190_000, 0, "learned")
 
 
-def test_of_two_told_limits_the_smaller_holds() -> None:
+def test_of_two_reported_limits_the_smaller_holds() -> None:
     small, large = OverflowDetected(limit=64_000), OverflowDetected(limit=100_000)
     assert learned(step(), small, large) == learned(step(), large, small) == learned(step(), small)
 
@@ -141,7 +141,7 @@ def test_what_can_be_no_limit_is_not_learned(limit: int) -> None:
     assert learned(step(), OverflowDetected(limit=limit)) == learned(step())
 
 
-def test_a_longer_prompt_that_was_answered_proves_a_told_limit_wrong() -> None:
+def test_a_longer_prompt_that_was_answered_proves_a_reported_limit_wrong() -> None:
     wrong = (step(), OverflowDetected(limit=100_000))
     answered = UsageSampled(message="m", input=1, cache_read=90_000, cache_write=9_999)
     assert learned(*wrong, answered).limits == learned(*wrong).limits
@@ -172,8 +172,8 @@ def test_what_was_refused_without_a_limit_bounds_a_window_that_nobody_knows() ->
         opened, learned(opened), LIMITS
     )
     assert with_shortest_refused(refused, name, 0) == learned(opened)
-    told = evolve(refused, OverflowDetected(limit=50_000))
-    assert window(opened, told, LIMITS) == Window(50_000, 0, "learned")
+    refused_twice = evolve(refused, OverflowDetected(limit=50_000))
+    assert window(opened, refused_twice, LIMITS) == Window(50_000, 0, "learned")
     longer = evolve(refused, UsageSampled(message="m", input=61_000))
     assert window(opened, longer, LIMITS) == Window(61_000, 0, "learned")
 
@@ -189,7 +189,7 @@ def test_ex_2a_at_65_percent_of_the_window_it_is_time() -> None:
     assert 130_000 == allowed(step(), Limits(threshold=65)).tokens(found)
 
 
-def test_ex_2b_a_threshold_in_tokens_is_kept_away_from_the_limit() -> None:
+def test_ex_2b_a_threshold_in_tokens_stays_below_the_limit() -> None:
     limits = Limits(threshold_tokens={"default": 180_000})
     assert allowed(step(), limits) == Threshold(90.0, 98.0)
     assert allowed(step(output=20_000), limits) == Threshold(90.0, 98.0)
@@ -225,7 +225,7 @@ def test_a_number_of_tokens_that_makes_no_sense_is_passed_over(count: int) -> No
         (math.inf, 85.0, 98.0),
     ],
 )
-def test_percents_are_kept_in_bounds_and_the_force_band_lies_behind_them(
+def test_percents_stay_in_bounds_and_the_force_band_lies_behind_them(
     given_: float, percent: float, force: float
 ) -> None:
     assert allowed(step(), Limits(threshold=given_)) == Threshold(percent, force)

@@ -21,7 +21,7 @@ from tests.dreamer.made_project import MadeTree
 from tests.helpers.lying_models import ORDER, PARTS, Item, items_of, liar
 from tests.helpers.memory_books import NOON, Desk
 from tests.helpers.proposed_docs import ARCHITECTURE, known, proposed
-from tests.helpers.told_secrets import SECRET
+from tests.helpers.reported_secrets import SECRET
 
 MARK, END = "<!-- annals:protected -->", "<!-- /annals:protected -->"
 HEAD = "---\nof: quays\n---\nAll of the harbour, in `README.md`.\n\n"

@@ -20,7 +20,7 @@ from tests.dreamer.hand_pairs import DIFFERENT, LATER_DIFFERENT, LATER_SAME, SAM
 from tests.dreamer.made_project import MadeProject, made_project
 from tests.dreamer.wordings import SECOND
 from tests.helpers.memory_books import NOON
-from tests.memory.sentence_pairs import SEEN_DIFFERENT, UNSEEN_AGAINST, UNSEEN_BESIDE, UNSEEN_DIFFERENT
+from tests.memory.sentence_pairs import SEEN_DIFFERENT, UNSEEN_AGAINST, UNSEEN_DIFFERENT, UNSEEN_NEIGHBOURS
 
 SEEDS = (1, 2, 3)
 TASKS: Mapping[str, DreamTask] = {one.NAME: one for one in (consolidate.TASK, verify.TASK, archive_stale.TASK)}
@@ -120,7 +120,7 @@ def test_half_of_the_pairs_by_hand_that_state_one_fact_are_found(pairs: Sequence
 
 
 @pytest.mark.parametrize(
-    "pairs", [DIFFERENT, LATER_DIFFERENT, SEEN_DIFFERENT, UNSEEN_DIFFERENT, UNSEEN_AGAINST, UNSEEN_BESIDE]
+    "pairs", [DIFFERENT, LATER_DIFFERENT, SEEN_DIFFERENT, UNSEEN_DIFFERENT, UNSEEN_AGAINST, UNSEEN_NEIGHBOURS]
 )
 def test_no_pair_by_hand_that_states_two_facts_is_taken_for_one(pairs: Sequence[tuple[str, str]]) -> None:
     assert not [pair for pair in pairs if same_of(pair)]

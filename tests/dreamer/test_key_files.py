@@ -28,7 +28,7 @@ from services.plan.head.documents import Document
 from services.plan.head.render import render_project
 from tests.dreamer.made_project import MadeTree
 from tests.helpers.proposed_key_files import own, proposal
-from tests.helpers.told_secrets import SECRET
+from tests.helpers.reported_secrets import SECRET
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ROOTS = ("/w/shop", "/w/shop/inner")

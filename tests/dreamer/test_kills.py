@@ -103,13 +103,13 @@ class KilledTask(NamedTuple):
         return f"{self.task} at {self.falls_at.TYPE}{' with a model' if self.models else ''}"
 
 
-def said(key: str, *ways: Callable[[str, Item], list[Item]]) -> Sequence[Answer]:
+def answers_for(key: str, *ways: Callable[[str, Item], list[Item]]) -> Sequence[Answer]:
     return [saying(key, way) for way in ways]
 
 
-PAIRS = said("pairs", pairing, pairing_otherwise)
-WORDS = said("memories", wording, wording_otherwise)
-SCALE = said("memories", weighing, weighing_otherwise)
+PAIRS = answers_for("pairs", pairing, pairing_otherwise)
+WORDS = answers_for("memories", wording, wording_otherwise)
+SCALE = answers_for("memories", weighing, weighing_otherwise)
 MERGED: Mapping[type[Event], int] = {MemoryMerged: 1}
 PAIRED: Mapping[type[Event], int] = {MemoryMerged: 1, MemoryProposed: 1}
 CASES = (

@@ -94,7 +94,7 @@ HEAD, OLD, MERGED, OPEN = 5, 1, 3, 4
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Checkout:
-    """`main` with a merged and an open branch beside it, a tag, and settings that would run a program."""
+    """`main` with a merged and an open branch next to it, a tag, and settings that would run a program."""
     made = Checkout(tmp_path / "repository")
     made.add(
         Made(OLD, "Dig the basin", at=LONG_AGO),

@@ -19,8 +19,8 @@ from services.memory.book import Book
 from tests.dreamer.made_project import MadeTree
 from tests.helpers.memory_books import NOON, Desk
 from tests.helpers.proposed_docs import ARCHITECTURE, known, name, proposed
+from tests.helpers.reported_secrets import SECRET
 from tests.helpers.repositories import ISOLATED
-from tests.helpers.told_secrets import SECRET
 
 FILES = {
     "services/tide.py": "",

@@ -94,7 +94,7 @@ def test_tasks_come_one_after_the_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("backlog", "applied", "held", "outcome"),
+    ("backlog", "applied", "proposed", "outcome"),
     [
         (3, 2, 0, ("completed", "")),
         (3, 0, 1, ("completed", "")),
@@ -103,9 +103,9 @@ def test_tasks_come_one_after_the_other() -> None:
     ],
 )
 def test_that_a_task_ran_is_no_proof_that_it_did_anything(
-    backlog: int, applied: int, held: int, outcome: tuple[str, str]
+    backlog: int, applied: int, proposed: int, outcome: tuple[str, str]
 ) -> None:
-    assert outcome == outcome_of(backlog, applied, held)
+    assert outcome == outcome_of(backlog, applied, proposed)
 
 
 AWAY = TaskAsked(run="d1", task="improve", outcome="provider_away", detail="nobody is there")
@@ -155,7 +155,7 @@ def test_what_commands_have_done_is_counted_from_the_log_each_once() -> None:
         (command_name("d1", "a", NoteDismiss("n1")), NoteDismissed(note="n1")),
         (command_name("d1", "a", NoteDismiss("n2")), NoteDismissed(note="n2")),
         (command_name("d1", "a", NoteDismiss("n3")), proposed),
-        (command_name("d1", "a", NoteDismiss("n3")), MemoryJudged(candidate="c1", verdict="held")),
+        (command_name("d1", "a", NoteDismiss("n3")), MemoryJudged(candidate="c1", verdict="proposed")),
         (command_name("d1", "a", NoteDismiss("n6")), MemoryJudged(candidate="c2", verdict="refused")),
         (command_name("d1", "b", NoteDismiss("n4")), NoteDismissed(note="n4")),
         (command_name("d0", "a", NoteDismiss("n5")), NoteDismissed(note="n5")),

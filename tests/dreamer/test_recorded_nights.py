@@ -112,10 +112,10 @@ def _quotes(session: Transcript, text: str) -> bool:
     """Whether a person, an agent or a tool says this in a session, in these words."""
     wanted = canonical(text)
     return any(
-        wanted in canonical(said)
+        wanted in canonical(piece_text)
         for message in session.messages
         for piece in pieces_of(message)
-        for said in (piece.text, piece.input, piece.output)
+        for piece_text in (piece.text, piece.input, piece.output)
     )
 
 

@@ -91,7 +91,7 @@ def wrong_in(folder: Path, capsys: pytest.CaptureFixture[str], turn: int = 0, sh
 
 
 def has_remedy(sentence: str) -> bool:
-    """Whether something is said behind what is wrong."""
+    """Whether there is a remedy behind the finding."""
     return any(mark in sentence for mark in ("; ", ": ", ", or ")) and ("`annals" in sentence or "ANNALS_" in sentence)
 
 

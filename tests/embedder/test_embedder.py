@@ -37,7 +37,7 @@ async def test_where_vectors_are_turned_off_it_says_so(bus: Bus, tmp_path: Path)
     assert "turned off" in found.error
 
 
-async def test_where_no_embedder_runs_the_asker_is_told(bus: Bus) -> None:
+async def test_where_no_embedder_runs_the_asker_gets_an_error(bus: Bus) -> None:
     assert "nobody serves" in (await embedded(bus, ["a"])).error
 
 

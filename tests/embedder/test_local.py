@@ -75,7 +75,7 @@ def test_the_model_is_made_once_and_found_by_its_name(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize("used", ["LocalModel(place).embed(['a text'], tokens=True, pieces=True)", "convert(place)"])
-def test_what_runs_the_model_tells_nobody_of_it(used: str, tmp_path: Path) -> None:
+def test_what_runs_the_model_reports_to_nobody(used: str, tmp_path: Path) -> None:
     """It would give this machine a number, and note for its maker what it runs, under the person's home."""
     home, place = tmp_path / "home", tmp_path / "models"
     home.mkdir()

@@ -1,4 +1,4 @@
-"""A remote model: what is sent, in which order vectors are taken, and how its failures are told."""
+"""A remote model: what is sent, in which order vectors are taken, and how its failures are reported."""
 
 import asyncio
 import gzip
@@ -50,7 +50,7 @@ async def test_vectors_are_taken_by_their_places_and_made_as_long_as_one(server:
     assert 2 == source.dimensions
 
 
-async def test_kinds_of_texts_and_their_length_are_told_as_set(server: EmbeddingServer) -> None:
+async def test_kinds_of_texts_and_their_length_are_sent_as_set(server: EmbeddingServer) -> None:
     source = Remote(settings(server, text_type="passage", query_type="query", dimensions=2, max_tokens=100))
     await source.embed(EmbedAsk(("x" * 5000,)))
     await source.embed(EmbedAsk(("y",), "query"))
@@ -72,7 +72,7 @@ async def test_kinds_of_texts_and_their_length_are_told_as_set(server: Embedding
         (lambda _: web.Response(status=302, headers={"Location": "http://169.254.169.254/"}), "http_error"),
     ],
 )
-async def test_what_is_no_answer_is_told(server: EmbeddingServer, remote: Remote, reply, status: str) -> None:  # noqa: ANN001
+async def test_what_is_no_answer_is_reported(server: EmbeddingServer, remote: Remote, reply, status: str) -> None:  # noqa: ANN001
     server.reply = reply
     probed = await remote.probe()
     assert status == probed.status
@@ -86,7 +86,7 @@ async def test_a_model_that_answers_passes_the_probe(remote: Remote) -> None:
     assert ("ok", 2) == (probed.status, probed.dimensions)
 
 
-async def test_a_place_that_is_not_asked_is_told(server: EmbeddingServer) -> None:
+async def test_a_place_that_is_not_asked_is_reported(server: EmbeddingServer) -> None:
     source = Remote(settings(server, url="http://169.254.169.254/v1"))
     assert "invalid_scheme" == (await source.probe()).status
     with pytest.raises(Unavailable, match="no model is asked there"):
@@ -151,7 +151,7 @@ async def test_vectors_as_long_as_any_model_has_them_are_taken(server: Embedding
     assert 8192 * 4 == len((await remote.embed(EmbedAsk(("a", "b"))))[1].vector)
 
 
-async def test_nobody_there_is_told(server: EmbeddingServer) -> None:
+async def test_nobody_there_is_reported(server: EmbeddingServer) -> None:
     source = Remote(settings(server, url="http://127.0.0.1:9/v1"))
     assert "network_error" == (await source.probe()).status
 
@@ -176,7 +176,7 @@ async def test_another_model_in_its_place_is_noticed(server: EmbeddingServer, re
         await remote.embed(EmbedAsk(("a",)))
 
 
-def test_the_name_of_a_model_tells_whether_there_is_a_key_and_not_which() -> None:
+def test_the_name_of_a_model_shows_whether_there_is_a_key_and_not_which() -> None:
     one = Embed(provider="remote", url="http://a/v1", model="m", key=SecretStr("x"))
     other = Embed(provider="remote", url="http://a/v1", model="m", key=SecretStr("y"))
     none = Embed(provider="remote", url="http://a/v1", model="m")

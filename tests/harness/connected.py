@@ -23,7 +23,7 @@ WIDE: Mapping[str, object] = {"deadline_ms": 60_000, "patience": 40}
 A busy machine fails no test then. Where nobody is there to be waited for, a test has the windows of people: `USUAL`.
 """
 USUAL: Mapping[str, object] = {"patience": 1}
-"""For the adapter's own windows only: who asks for a plan where nobody is there is told so at once."""
+"""For the adapter's own windows only: a request for a plan that nobody serves fails at once."""
 
 
 class Connected(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class Connected(msgspec.Struct, frozen=True):
     """Where the adapter keeps its files."""
 
     async def log(self) -> list[Fact]:
-        """The log, once all that was said is in it."""
+        """The log, once all reports are in it."""
         await settle(self.bus)
         return await facts(self.bus)
 
@@ -48,7 +48,7 @@ class Connected(msgspec.Struct, frozen=True):
             return not missing(await self.log())
 
         try:
-            await until(is_whole, "the log holds what the harness has said last")
+            await until(is_whole, "the log has the newest reports of the harness")
         except AssertionError as error:
             error.add_note(f"missing: {missing(await self.log())}")
             raise
@@ -99,17 +99,17 @@ def rebases(log: Sequence[Fact], session: str) -> list[PlanRebased]:
 
 async def assert_whole(running: Connected, sessions: Sequence[str]) -> list[Fact]:
     """What the harness holds of these sessions is in the log, as it is, and each fact once."""
-    held = {session: await running.oc.messages(session) for session in sessions}
-    log = await running.log_without(lambda log: _unrecorded(log, held))
+    stored_messages = {session: await running.oc.messages(session) for session in sessions}
+    log = await running.log_without(lambda log: _unrecorded(log, stored_messages))
     twice = recorded_twice([fact for fact in log if fact[0].session in sessions])
     assert not twice, twice
     return log
 
 
-def _unrecorded(log: Sequence[Fact], held: Mapping[str, Sequence[Json]]) -> list[Json]:
+def _unrecorded(log: Sequence[Fact], stored_messages: Mapping[str, Sequence[Json]]) -> list[Json]:
     """The messages and parts that a harness holds and that the log does not, or not as they are."""
     missing: list[Json] = []
-    for session, messages in held.items():
+    for session, messages in stored_messages.items():
         recorded = _parts(log, session)
         for message in messages:
             name = message["info"]["id"]

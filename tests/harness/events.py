@@ -1,4 +1,4 @@
-"""The harness's own event stream, read as it comes and kept."""
+"""The harness's own event stream, read as it comes and stored."""
 
 import asyncio
 import json

@@ -51,7 +51,7 @@ def _answer(session: str, at: int, path: str) -> dict[str, Any]:
         "info": info,
         "parts": [
             _part(session, at, 0, type="tool", tool="read", callID=f"call_{at}", state=state),
-            _part(session, at, 1, type="text", text=f"Answer {at}: nothing that is worth to be kept."),
+            _part(session, at, 1, type="text", text=f"Answer {at}: nothing that is worth remembering."),
         ],
     }
 

@@ -1,4 +1,4 @@
-"""The harness's binary and ripgrep as npm installed them beside the tests, in the versions that the lock file names."""
+"""The harness's binary and ripgrep as npm installed them for the tests, in the versions that the lock file names."""
 
 import sys
 from pathlib import Path

@@ -9,7 +9,7 @@ CHUNK = 64 * 1024
 
 
 class Line:
-    """A port that leads to another one. Once it is silent, nothing arrives any more, and nobody is told."""
+    """A port that leads to another one. Once it is silent, nothing arrives any more, and nobody gets an error."""
 
     def __init__(self, port: int) -> None:
         self._port = port

@@ -141,7 +141,7 @@ async def _write(conversation: Conversation, on: Calls) -> None:
     await conversation.send("Leave it so. Who imports it?", calls(grep("season_price")), Reply(text="The test only."))
     attachment = attached("letter.txt", "Dear shop, please have cheap plums in July. A friend of plums.")
     await conversation.send(
-        "Can we tell this friend yes?", Reply(text="Yes: plums are cheaper in July and August."), parts=[attachment]
+        "Can this friend come?", Reply(text="Yes: plums are cheaper in July and August."), parts=[attachment]
     )
 
 

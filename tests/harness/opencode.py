@@ -67,7 +67,7 @@ class OpenCode(Api):
         return self._process.pid
 
     def use(self, family: Family) -> None:
-        """Have what is said from now on go to the models of this family."""
+        """Have messages from now on go to the models of this family."""
         self.family = family
         self._model = family.main
 

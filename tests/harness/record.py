@@ -1,4 +1,4 @@
-"""`python -m tests.harness.record OUT` plays scenarios with the adapter and keeps what was said, to be said again."""
+"""`python -m tests.harness.record OUT` plays scenarios with the adapter and records the traffic, to be sent again."""
 
 import argparse
 import asyncio
@@ -22,7 +22,7 @@ from tests.harness.long_session import seasons
 from tests.harness.provider import Provider
 from tests.harness.scenarios import Scenario
 from tests.harness.traffic import Tap, encoded
-from tests.harness.transcripts import held, neutral
+from tests.harness.transcripts import neutral, stored_transcripts
 
 FAMILIES: dict[str, Family] = {family.format: family for family in (OPENAI, ANTHROPIC)}
 SCENARIOS: dict[str, Scenario] = {one.__name__: one for one in (*scenarios.ALL, seasons)}
@@ -38,18 +38,18 @@ SETTINGS: Mapping[str, object] = {
     "history": History(ahead=False),
 }
 """Where what a project remembers stood at a prompt's head, it would depend on how fast it was judged. And where
-history is kept ready, or a prompt made smaller for what reading it costs, it depends on how fast history was made."""
-KEPT_ASIDE = b'_ref":"'
+history is made ready, or a prompt made smaller for what reading it costs, it depends on how fast history was made."""
+STORED_BODY = b'_ref":"'
 TRANSCRIPTS = "transcripts.json.gz"
 TRAFFIC = "traffic.jsonl.gz"
 
 
 class Unfit(Exception):
-    """What was recorded cannot be kept; says why."""
+    """The reason for which a recording cannot be stored."""
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """What was said, as JSON Lines, and nothing of the machine that it was said on."""
+    """The traffic as JSON Lines, and nothing of the machine that it was recorded on."""
 
     transcripts: bytes
     traffic: bytes
@@ -68,7 +68,7 @@ async def record(family: Family, played: Sequence[Scenario], root: Path) -> Reco
     ):
         async with Tap(running.bus) as tap:
             sessions = await _play(running, played)
-        lines = [line for session in sessions for line in map(neutral, await held(running.oc, session))]
+        lines = [line for session in sessions for line in map(neutral, await stored_transcripts(running.oc, session))]
     if failed := [line for line in tap.lines if line.status == "failed"]:
         raise Unfit(f"a question was not answered but failed: {bytes(failed[0].reply).decode()}")
     here = places(root, provider.url)
@@ -97,19 +97,19 @@ def places(root: Path, provider: str) -> dict[str, str]:
 
 
 def elsewhere(data: bytes, here: dict[str, str]) -> bytes:
-    """The same as if it had happened elsewhere. Raises `Unfit` where something tells of this place nevertheless."""
+    """The same as if it had happened elsewhere. Raises `Unfit` where something names this place nevertheless."""
     for old, new in here.items():
         data = data.replace(old.encode(), new.encode())
-    if KEPT_ASIDE in data:
-        raise Unfit("a body was too long for a message and is kept aside, where a recording has no place; shorten it")
+    if STORED_BODY in data:
+        raise Unfit("a body was too long for a message and is stored apart, where a recording has no place; shorten it")
     if found := _recorded(here).search(data):
         around = data[max(0, found.start() - 200) : found.end() + 100].decode(errors="replace")
-        raise Unfit(f"{found[0].decode()!r} tells of the machine that this was recorded on: ...{around}...")
+        raise Unfit(f"{found[0].decode()!r} names the machine that this was recorded on: ...{around}...")
     return data
 
 
 def _recorded(here: dict[str, str]) -> re.Pattern[bytes]:
-    """What must not be kept: where this machine has its files, and its name as a word of its own."""
+    """What must not be stored: where this machine has its files, and its name as a word of its own."""
     folders = [Path(__file__).parents[2], Path.home(), Path(sys.base_prefix)]
     named = [f"{folder}/" for folder in folders if len(folder.parts) > 1]
     alternatives = [re.escape(text) for text in (*here, *named) if not HOME.startswith(text)]

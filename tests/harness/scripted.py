@@ -38,7 +38,7 @@ class Conversation:
         return await self.oc.messages(self.session)
 
     async def texts(self, role: str = "assistant") -> list[str]:
-        """What was said, in order."""
+        """The messages, in order."""
         return [
             part["text"]
             for message in await self.messages()
@@ -52,7 +52,7 @@ class Conversation:
         return [(part["tool"], part["state"]["status"]) for part in tool_parts(await self.messages())]
 
     async def outputs(self, tool: str) -> list[str]:
-        """What a tool said, its errors included."""
+        """The output of a tool, its errors included."""
         states = [part["state"] for part in tool_parts(await self.messages()) if part["tool"] == tool]
         return [state.get("output") or state.get("error") or "" for state in states]
 

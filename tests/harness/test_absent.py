@@ -211,7 +211,7 @@ async def taken_over(conversation: Conversation) -> None:
 
 
 async def assert_recorded_once(installation: Apart) -> None:
-    """All that was said reaches the log, and each fact once."""
+    """All reports reach the log, and each fact once."""
     bus = await connect_to(installation.settings)
     await settle(bus)
     assert [] == recorded_twice(await facts(bus))
@@ -273,7 +273,7 @@ async def test_an_installation_that_dies_later_is_started_again_and_takes_over(
             await read(conversation, on, 0)
             await installation.kill()
             assert current(data) is None
-            await until(lambda: is_new_tagged(conversation), "the installation serves what is said now", START)
+            await until(lambda: is_new_tagged(conversation), "the installation serves new messages", START)
             run = current(data)
             assert run is not None
             assert "opencode" == run.keeper
@@ -284,7 +284,7 @@ async def test_an_installation_that_dies_later_is_started_again_and_takes_over(
 
 
 async def is_new_tagged(conversation: Conversation) -> bool:
-    """Whether what is said now has a number: a plan in hand has none for it."""
+    """Whether a new message has a number: a plan in hand has none for it."""
     await conversation.send("Go on.", Reply(text="On it."))
     return conversation.provider.of(conversation.session)[-1].texts[-1].startswith("§")
 

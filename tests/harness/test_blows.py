@@ -31,7 +31,7 @@ LATE_MS = 3_000
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Connected]:
-    """What stands up again after a blow serves the next test, too: each ends when all that was said is in the log."""
+    """The installation serves the next test after a blow, too: each ends when its reports are in the log."""
     root = tmp_path_factory.mktemp("blows")
     async with connected(root, running_installation, provider, deadline_ms=LATE_MS) as all_of_it:
         yield all_of_it
@@ -154,7 +154,7 @@ async def test_a_harness_that_starts_again_serves_the_same_bytes(running: Connec
 async def test_a_harness_that_starts_again_without_the_service(
     provider: Provider, tmp_path: Path, installation: InstallationFactory
 ) -> None:
-    """The plan is kept by the adapter: the prefix holds even when nobody answers any more."""
+    """The plan is stored by the adapter: the prefix holds even when nobody answers any more."""
     async with installation(tmp_path / "data") as there:
         bus = await connect(there)
         plugins = [plugin(there.data, tmp_path / "state", **USUAL)]

@@ -65,7 +65,7 @@ async def test_what_opencode_s_model_words_anew_is_in_the_next_prompt_once_a_per
     oc, provider = running.oc, running.provider
     conversation = await Conversation.open(oc, provider, "A person's")
     writes = tuple(Call("ctx_memory", {"action": "write", "text": text, "category": "ARCHITECTURE"}) for text in TEXTS)
-    await conversation.send("Keep that.", Reply(calls=writes), Reply(text="Kept."))
+    await conversation.send("Remember that.", Reply(calls=writes), Reply(text="Stored."))
     project = Address(next(envelope.project for envelope, _ in await running.log() if envelope.project))
 
     provider.script.add(saying("memories", improving), lane="compaction")

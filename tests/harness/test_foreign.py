@@ -174,8 +174,8 @@ async def test_what_another_plugin_adds_moves_nothing(
     shown = [request for request in requests if MARK in request.raw.decode().replace(f"{where}: ", "")]
     assert len(requests) - len(shown) <= 1, "what the other plugin adds is left as it is"
     assert not any(f"§ {MARK}" in request.raw.decode() for request in requests)
-    told = [event.text for _, event in log if isinstance(event, PartRecorded) and event.text.startswith(MARK)]
-    assert [] == told
+    recorded = [event.text for _, event in log if isinstance(event, PartRecorded) and event.text.startswith(MARK)]
+    assert [] == recorded
     known = {message["info"]["id"] for message in await conversation.messages()}
     assert {event.message for _, event in log if isinstance(event, MessageRecorded)} <= known
     if way not in PARTS:
@@ -187,7 +187,7 @@ async def test_a_long_session_is_made_smaller_as_it_is_without(running: Running)
     alone = await Conversation.open(running.oc, running.provider, "Alone")
     await alone.send("Nobody else.", Reply(text="So be it."))
     await read(alone, *range(7))
-    conversation = await Conversation.open(running.oc, running.provider, "Beside")
+    conversation = await Conversation.open(running.oc, running.provider, "Second")
     await conversation.send("before: two, around.", Reply(text="So be it."))
     await read(conversation, *range(7))
 

@@ -1,4 +1,4 @@
-"""History in the real harness: compressed beside the session, served at a rebase, and opened again by the agent."""
+"""History in the real harness: compressed in the background, served at a rebase, and opened again by the agent."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ async def running(
 
 
 async def reading(running: Connected) -> Conversation:
-    """A session to which a command has told a long file, and which then has read short ones."""
+    """A session in which a command has printed a long file, and which then has read short ones."""
     conversation, on = await Conversation.open(running.oc, running.provider, "Catalogue"), Calls(running.oc)
     await conversation.send(
         "Sort the catalogue. Never write prices by hand.",

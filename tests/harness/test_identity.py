@@ -59,7 +59,7 @@ async def test_a_session_and_the_memory_stay_where_they_are_when_a_remote_comes(
         async with harness(tmp_path, provider, running.data) as oc:
             begun = await Conversation.open(oc, provider, "Drift")
             keep = Call(MEMORY, {"action": "write", "text": RULE, "category": "NAMING"})
-            await begun.send("Keep that.", calls(keep), Reply(text="Kept."))
+            await begun.send("Remember that.", calls(keep), Reply(text="Stored."))
             git(oc.workspace, "remote", "add", "origin", REMOTE)
         async with harness(tmp_path, provider, running.data) as oc:
             begun.oc = oc
@@ -77,7 +77,7 @@ async def test_a_session_and_the_memory_stay_where_they_are_when_a_remote_comes(
 async def test_a_project_that_an_earlier_adapter_named_by_the_harness_is_migrated(
     tmp_path: Path, installation: InstallationFactory
 ) -> None:
-    """It kept OpenCode's own name: a digest of the remote. OpenCode keeps that in the repository, as it does today."""
+    """It has OpenCode's own name: a digest of the remote. OpenCode keeps that in the repository, as it does today."""
     async with Provider() as provider, installation(tmp_path / "data") as running:
         bus = await connect(running)
         async with harness(tmp_path, provider, running.data) as oc:

@@ -157,8 +157,8 @@ async def test_whatever_becomes_of_an_accepted_file_no_prompt_changes_before_a_r
     file.rename(file.with_name("other.py"))
     assert "MOORINGS" not in await head()
 
-    told = [prompt(request) for request in provider.requests]
-    assert not any(HIDDEN in one or TOKEN in one for one in told)
+    prompts = [prompt(request) for request in provider.requests]
+    assert not any(HIDDEN in one or TOKEN in one for one in prompts)
     log = b"".join([event.text.encode() for _, event in await running.log() if isinstance(event, DocumentCaptured)])
     assert TOKEN.encode() not in log
     assert "failed in" not in running.notes()

@@ -48,9 +48,9 @@ async def remember(oc: OpenCode, provider: Provider) -> None:
     conversation = await Conversation.open(oc, provider, "Warm")
     await until(lambda: is_new_tagged(conversation), "the installation serves the session")
     write = Call("ctx_memory", {"action": "write", "text": RULE, "category": "NAMING"})
-    await conversation.send("Keep that.", Reply(calls=(write,)), Reply(text="Kept."))
-    (said,) = await conversation.outputs("ctx_memory")
-    assert "cannot be reached" not in said
+    await conversation.send("Remember that.", Reply(calls=(write,)), Reply(text="Stored."))
+    (output,) = await conversation.outputs("ctx_memory")
+    assert "cannot be reached" not in output
 
 
 async def test_it_has_the_memory_by_one_rebase_and_a_session_that_was_served_has_none(
@@ -93,8 +93,8 @@ async def test_a_process_for_one_prompt_always_comes_first(provider: Provider, t
     write = Call("ctx_memory", {"action": "write", "text": RULE, "category": "NAMING"})
     async with Apart(tmp_path / "data") as installation:
         await patient.run_once("First start.", "--title", "First start")
-        provider.script.add(Reply(calls=(write,)), Reply(text="Kept."))
-        await patient.run_once("Keep that.", "--title", "Warm")
+        provider.script.add(Reply(calls=(write,)), Reply(text="Stored."))
+        await patient.run_once("Remember that.", "--title", "Warm")
         await installation.kill()
         (session,) = {line["sessionID"] for line in await at_once.run_once("First words.", "--title", "Cold")}
         await installation.start()

@@ -1,4 +1,4 @@
-"""The memory of a project in the harness: what an agent keeps by its tool, and what a person decides beside it."""
+"""The memory of a project in the harness: what an agent writes by its tool, and what a person decides about."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -48,7 +48,7 @@ def of(log: list[Fact], kind: type[Event], origin: str) -> list[Fact]:
 async def test_what_an_agent_writes_is_answered_and_remembered_as_its_own(running: Connected) -> None:
     conversation = await Conversation.open(running.oc, running.provider, "Keep")
     await conversation.send(
-        "Keep that.", keeping(action="write", text=RULE, category="NAMING"), Reply(text="I have kept it.")
+        "Remember that.", keeping(action="write", text=RULE, category="NAMING"), Reply(text="I have stored it.")
     )
 
     (answer,) = await conversation.outputs(MEMORY)
@@ -90,13 +90,13 @@ async def test_a_sub_agent_writes_notes_and_no_memories(running: Connected) -> N
     await conversation.send("Have it looked at.", calls(task("Look", "What is this?")), Reply(text="So it is."))
 
     (child,) = await running.oc.children(conversation.session)
-    refused, kept = await Conversation(running.oc, running.provider, child["id"]).outputs(MEMORY)
+    refused, written = await Conversation(running.oc, running.provider, child["id"]).outputs(MEMORY)
     assert "give one of note, read." in refused
     log = await running.log()
     assert [] == of(log, MemoryWritten, child["id"])
     ((_, note),) = of(log, NoteWritten, conversation.session)
     assert isinstance(note, NoteWritten)
-    assert ("Look at the lights again.", True) == (note.text, note.note in kept)
+    assert ("Look at the lights again.", True) == (note.text, note.note in written)
 
 
 async def test_a_person_decides_about_it_from_the_folder_of_the_project(
@@ -104,7 +104,7 @@ async def test_a_person_decides_about_it_from_the_folder_of_the_project(
 ) -> None:
     conversation = await Conversation.open(running.oc, running.provider, "Decide")
     text = "Never dredge the basin in winter, because the ice moves the buoys."
-    await conversation.send("Keep that.", keeping(action="write", text=text), Reply(text="I have kept it."))
+    await conversation.send("Remember that.", keeping(action="write", text=text), Reply(text="I have stored it."))
     ((_, written),) = of(await running.log(), MemoryWritten, conversation.session)
     assert isinstance(written, MemoryWritten)
 

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
 
 TAGS = MANIFEST.system["primary"].splitlines()[2][:60]
 """How the guidance begins that speaks of tags."""
-TITLE, SUMMARY, ANSWER = "Give this talk a name.", "You sum up what others said.", "You answer in one word."
+TITLE, SUMMARY, ANSWER = "Give this talk a name.", "You sum up what others wrote.", "You answer in one word."
 AGENTS: Json = {
     "title": {"prompt": TITLE},
     "quiet": {"mode": "primary", "permission": {"ctx_*": "deny"}},
@@ -76,7 +76,7 @@ def is_untouched(request: Request) -> bool:
     return "(Annals)" not in request.system.decode() and not any(text.startswith("§") for text in request.texts)
 
 
-async def test_an_agent_without_the_tool_is_told_of_no_tags(running: Connected) -> None:
+async def test_an_agent_without_the_tool_has_no_tags_in_its_instructions(running: Connected) -> None:
     conversation = await Conversation.open(running.oc, running.provider, "Quiet")
     await conversation.send("Hello.", Reply(text="Hello."), agent="quiet")
     await conversation.send("Go on.", Reply(text="On it."), agent="quiet")
@@ -115,7 +115,7 @@ async def test_a_helper_of_another_plugin_is_left_alone(running: Connected) -> N
     conversation = await Conversation.open(running.oc, running.provider, "Work")
     await conversation.send("Hello.", Reply(text="Hello."))
     helper = Conversation(running.oc, running.provider, await running.oc.session("Sum up", parent=conversation.session))
-    await helper.send("Sum up.", Reply(text="They said hello."), agent="historian")
+    await helper.send("Sum up.", Reply(text="They wrote hello."), agent="historian")
     await helper.send("Once more.", Reply(text="Hello."), agent="historian")
 
     requests = running.provider.of(helper.session)
@@ -193,7 +193,7 @@ async def test_a_compaction_s_count_is_no_count_of_the_session(running: Connecte
 
 
 @pytest.mark.soak
-async def test_beside_another_plugin_of_its_kind_it_only_adds(
+async def test_with_another_plugin_of_its_kind_it_only_adds(
     provider: Provider, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     root = tmp_path_factory.mktemp("rival")

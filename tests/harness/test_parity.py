@@ -103,7 +103,7 @@ async def test_a_run_without_a_server_is_whole_in_the_log_when_it_ends(
         assert ["§2§ from the shell\n"] == list(provider.of()[-1].outputs.values())
         assert ["It spoke."] == [event["part"]["text"] for event in reported if event["type"] == "text"]
         assert 0 == waiting(state)
-        await oc.restart(plugins=())  # what the harness holds is asked of one that tells nothing any more
+        await oc.restart(plugins=())  # a harness without the plugin is asked for its messages
         try:
             await assert_whole(Connected(there, bus, provider, oc, state), [session_of(reported)])
         finally:
@@ -112,7 +112,7 @@ async def test_a_run_without_a_server_is_whole_in_the_log_when_it_ends(
     assert [] == provider.faults
 
 
-async def test_what_a_run_could_not_say_is_said_by_the_next_one(
+async def test_what_a_run_could_not_report_is_reported_by_the_next_one(
     provider: Provider, tmp_path: Path, installation: InstallationFactory
 ) -> None:
     state, far = tmp_path / "state", tmp_path / "far"

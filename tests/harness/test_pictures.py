@@ -73,7 +73,7 @@ async def recorded(running: Connected, session: str, tool: str = "read") -> list
     ]
 
 
-async def test_a_picture_that_a_tool_showed_is_told_counted_and_dropped(running: Connected) -> None:
+async def test_a_picture_that_a_tool_showed_is_recorded_counted_and_dropped(running: Connected) -> None:
     conversation, on = await Conversation.open(running.oc, running.provider, "Look"), Calls(running.oc)
     await conversation.send("Look.", calls(on.read("shot1.png"), on.read("README.md")), Reply(text="Grey."))
     shown = running.provider.of(conversation.session)[-1]
@@ -128,18 +128,18 @@ async def test_an_old_picture_goes_by_itself_at_the_next_rebase_and_the_newest_s
     assert [] == running.provider.faults
 
 
-async def test_a_text_that_is_cut_through_a_character_is_told_and_its_step_is_planned(running: Connected) -> None:
+async def test_a_text_that_is_cut_through_a_character_is_recorded_and_its_step_is_planned(running: Connected) -> None:
     line = "x" * 1999 + "\N{GRINNING FACE}" + "y" * 50
     (running.oc.workspace / "long.txt").write_text(f"{line}\nend\n")
     conversation, on = await Conversation.open(running.oc, running.provider, "Cut"), Calls(running.oc)
 
     await conversation.send("Read.", calls(on.read("long.txt")), Reply(text="Long."))
 
-    (held,) = await conversation.outputs("read")
-    assert any("\ud800" <= character <= "\udfff" for character in held), "OpenCode cuts lines in another way now"
+    (shortened,) = await conversation.outputs("read")
+    assert any("\ud800" <= character <= "\udfff" for character in shortened), "OpenCode cuts lines in another way now"
     log = await running.log()
     (part,) = [one for one in await recorded(running, conversation.session) if one.status == "completed"]
-    assert held.encode("utf-16", "surrogatepass").decode("utf-16", "replace") == part.output
+    assert shortened.encode("utf-16", "surrogatepass").decode("utf-16", "replace") == part.output
     assert len(part.output.encode()) == part.bytes
     steps = [
         event.step

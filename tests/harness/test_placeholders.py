@@ -74,12 +74,12 @@ async def test_a_call_that_speaks_of_placeholders_is_made(running: Connected, fi
     text = f"# Placeholders\n\n`{COPY}` stands for what left the prompt.\n"
     await conversation.send(
         "Write it down.",
-        calls(on.write("docs/placeholders.md", text), bash(f"printf '%s' '{COPY}' > said.txt")),
+        calls(on.write("docs/placeholders.md", text), bash(f"printf '%s' '{COPY}' > output.txt")),
         calls(Call("ctx_reduce", {"drop": "§1§"})),
         Reply(text="Written."),
     )
 
     assert [] == [tool for tool, status in await conversation.tools() if status == "error"]
     assert text == text_of(running.oc.workspace / "docs/placeholders.md")
-    assert COPY == text_of(running.oc.workspace / "said.txt")
+    assert COPY == text_of(running.oc.workspace / "output.txt")
     assert WORDS == text_of(file)

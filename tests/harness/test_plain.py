@@ -19,7 +19,7 @@ from tests.harness.wires import WIRES, wired
 pytestmark = [pytest.mark.soak, pytest.mark.harness, pytest.mark.asyncio(loop_scope="module")]
 
 OWN_BREAKS: dict[str, tuple[str, ...]] = {
-    # what was taken back is said differently
+    # a message that was taken back is sent with another text
     "reverting": (r"message 4 of 9 changed: .*Read the ideas.*Read about pricing instead",),
     # a summary takes the place of the oldest messages
     "compacting": (r"message 0 of 11 changed: .*What did we do so far",),

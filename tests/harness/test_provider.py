@@ -50,7 +50,7 @@ async def test_a_reply_arrives_with_its_reasoning_its_text_and_its_parallel_call
     assert 0 == provider.script.left()
 
 
-async def test_openai_tells_usage_in_a_stream_only_where_it_is_asked_for(
+async def test_openai_reports_usage_in_a_stream_only_where_it_is_asked_for(
     provider: Provider, http: aiohttp.ClientSession
 ) -> None:
     client = Client(http, provider.url, "openai")
@@ -61,7 +61,7 @@ async def test_openai_tells_usage_in_a_stream_only_where_it_is_asked_for(
             assert wanted == (b'"usage"' in await response.read())
 
 
-async def test_told_usage_replaces_what_was_counted(
+async def test_scripted_usage_replaces_what_was_counted(
     provider: Provider, http: aiohttp.ClientSession, form: Format
 ) -> None:
     provider.script.add(Reply(text="Full.", usage=(190_000, 4_000)))
@@ -129,7 +129,7 @@ async def test_an_error_in_a_reply_reaches_the_test(http: aiohttp.ClientSession,
         await provider.__aexit__(None, None, None)
 
 
-async def test_a_request_against_the_rules_is_refused_unless_told_otherwise(
+async def test_a_request_against_the_rules_is_refused_unless_configured_otherwise(
     provider: Provider, http: aiohttp.ClientSession, form: Format
 ) -> None:
     client = Client(http, provider.url, form)

@@ -55,9 +55,9 @@ async def test_cached_tokens_grow_with_the_conversation_and_collapse_with_an_ear
     whole = provider.requests[-1].usage
     assert whole.prompt > cached[3] > provider.requests[-2].usage.prompt - 130
 
-    client.messages[0]["content"] = "Turn 0, told otherwise."
+    client.messages[0]["content"] = "Turn 0, in other words."
     if form == "anthropic":
-        client.messages[0]["content"] = [{"type": "text", "text": "Turn 0, told otherwise."}]
+        client.messages[0]["content"] = [{"type": "text", "text": "Turn 0, in other words."}]
     client.add_message("And now?")
     collapsed = (await client.asks()).cached
     assert 0 < collapsed < cached[1]
@@ -68,7 +68,7 @@ async def test_cached_tokens_grow_with_the_conversation_and_collapse_with_an_ear
     breaks = [prefix_break(before, after) for before, after in pairwise(provider.requests)]
     assert ["", "", "", ""] == [*breaks[:3], *breaks[4:]]
     assert breaks[3].startswith("message 0 of 7 changed: at byte ")
-    assert "told otherwise" in breaks[3]
+    assert "in other words" in breaks[3]
 
 
 async def test_a_cache_entry_that_is_read_lives_on(
@@ -169,7 +169,7 @@ def test_an_entry_that_is_read_from_behind_it_lives_on(clock: Clock) -> None:
         assert prompts.send("anthropic", user(LONG), marked(f"Turn {turn}")).cached
 
 
-def test_an_entry_may_be_kept_for_an_hour(clock: Clock) -> None:
+def test_an_entry_may_be_cached_for_an_hour(clock: Clock) -> None:
     prompts = Prompts(clock)
     prompts.send("anthropic", marked(LONG, ttl="1h"))
     for turn in range(3):

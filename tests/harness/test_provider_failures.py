@@ -37,7 +37,7 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
 
 
 @pytest.mark.parametrize("stream", [True, False])
-async def test_an_answer_waits_where_it_is_held(
+async def test_an_answer_waits_where_the_script_delays_it(
     provider: Provider, http: aiohttp.ClientSession, form: Format, *, stream: bool
 ) -> None:
     hold, pause = asyncio.Event(), asyncio.Event()
@@ -84,7 +84,7 @@ async def test_a_client_that_leaves_is_noticed(provider: Provider, http: aiohttp
     assert [1] == provider.abandoned
 
 
-async def test_the_provider_closes_although_an_answer_is_held(http: aiohttp.ClientSession, form: Format) -> None:
+async def test_the_provider_closes_although_an_answer_is_delayed(http: aiohttp.ClientSession, form: Format) -> None:
     async with Provider(Script(Reply(hold=asyncio.Event()))) as provider:
         client = Client(http, provider.url, form)
         client.add_message("Are you there?")

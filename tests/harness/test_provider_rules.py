@@ -244,7 +244,7 @@ def test_what_is_no_json_object_is_refused() -> None:
         ),
     ],
 )
-def test_a_broken_prefix_is_told_with_its_place_and_both_sides(before: Json, after: Json, broke: str) -> None:
+def test_a_broken_prefix_is_reported_with_its_place_and_both_sides(before: Json, after: Json, broke: str) -> None:
     found = prefix_break(*(receive(n, 0, "anthropic", {}, encode(body)) for n, body in enumerate((before, after))))
     assert broke in found
     assert bool(broke) == bool(found)

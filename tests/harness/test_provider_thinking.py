@@ -34,9 +34,9 @@ async def client(provider: Provider) -> AsyncIterator[Client]:
 
 async def refused(client: Client) -> str:
     """The words of the refusal, or nothing."""
-    kept = deepcopy(client.messages)
+    messages_before = deepcopy(client.messages)
     response = await client.asks()
-    client.messages = kept
+    client.messages = messages_before
     return str(response.error["error"]["message"]) if response.error else ""
 
 
@@ -55,7 +55,7 @@ async def test_breakpoints_and_the_split_into_messages_do_not_matter_to_thinking
     assert not await refused(client)
 
 
-async def test_thinking_of_earlier_turns_may_be_left_out_but_not_before_thinking_that_is_kept(client: Client) -> None:
+async def test_thinking_of_earlier_turns_may_be_left_out_but_not_before_thinking_that_stays(client: Client) -> None:
     client.messages[1] = without_thinking(client.messages[1])
     assert "cannot be modified" in await refused(client)
     client.add_message("A new turn begins.")

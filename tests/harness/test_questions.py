@@ -1,4 +1,4 @@
-"""OpenCode answers questions of the rooms: beside the person's turn, in sessions of which nothing stays."""
+"""OpenCode answers questions of the rooms: outside of the person's turn, in sessions of which nothing stays."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

@@ -51,8 +51,8 @@ def as_neutral(transcript: Transcript) -> Transcript:
         )
         for message in transcript.messages
     ]
-    kept = tuple(message for message in messages if message.parts or message.role == "assistant")
-    return Transcript(transcript.harness, transcript.session, seen, kept)
+    recorded = tuple(message for message in messages if message.parts or message.role == "assistant")
+    return Transcript(transcript.harness, transcript.session, seen, recorded)
 
 
 def _bare(part: PartSeen) -> PartSeen:
@@ -78,7 +78,7 @@ def test_what_happened_here_happened_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("written", [str(Path(__file__)), '"text_ref":"4f2a"'])
-def test_what_cannot_be_kept_is_refused(written: str) -> None:
+def test_what_cannot_be_recorded_is_refused(written: str) -> None:
     with pytest.raises(Unfit):
         elsewhere(f"... {written} ...".encode(), HERE)
 
@@ -90,7 +90,7 @@ def test_a_place_within_another_is_named_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.broker
-async def test_what_is_said_is_heard_once_and_in_order_with_its_answers(bus: Bus) -> None:
+async def test_the_traffic_is_recorded_once_and_in_order_with_its_answers(bus: Bus) -> None:
     here = Address("garden", "s1")
     written, asked, wanted = here.inbound("opencode"), ask(TransformAsk.NAME, "garden"), here.command("drop.queue")
     worked = asyncio.Queue[Delivery]()
@@ -144,15 +144,15 @@ def test_lines_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.harness
-async def test_a_recording_holds_the_sessions_and_all_that_was_said(tmp_path: Path) -> None:
+async def test_a_recording_has_the_sessions_and_all_traffic(tmp_path: Path) -> None:
     made = await record(OPENAI, [planning, delegating], tmp_path / "rooms")
-    made.write(tmp_path / "kept")
+    made.write(tmp_path / "recorded")
 
-    main, parent, child = read(tmp_path / "kept" / TRANSCRIPTS)
+    main, parent, child = read(tmp_path / "recorded" / TRANSCRIPTS)
     assert ("Plan first", WORKSPACE) == (main.seen.title, main.seen.directory)
     assert (parent.session, "subagent") == (child.seen.parent, child.seen.mode)
     assert "status 2" in parent.messages[-1].parts[-1].text
-    lines = load(tmp_path / "kept" / TRAFFIC)
+    lines = load(tmp_path / "recorded" / TRAFFIC)
     sessions = {parse_inbound(line.subject)[1].session for line in lines if line.is_inbound}
     assert {main.session, parent.session, child.session} == sessions
     assert {"ready"} == {line.status for line in lines if line.is_asked}

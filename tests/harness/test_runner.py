@@ -68,7 +68,7 @@ async def test_two_run_side_by_side_and_leave_no_process_behind(tmp_path: Path) 
 
 @pytest.mark.soak
 @pytest.mark.harness
-async def test_broken_settings_are_told(tmp_path: Path) -> None:
+async def test_broken_settings_are_reported(tmp_path: Path) -> None:
     async with Provider() as provider:
         oc = OpenCode(tmp_path, provider.url, config={"model": 17})
         with pytest.raises(Stopped, match="Expected string"):

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.harness
 
 OURS = {tool.name for tool in TOOLS}
 THEIRS = ".gitignore"
-"""What OpenCode writes beside its settings by itself, at its first start."""
+"""The files that OpenCode writes next to its settings by itself, at its first start."""
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -49,11 +49,11 @@ class User:
 
     @property
     def state(self) -> Path:
-        """Where the adapter keeps its files unless it is told otherwise."""
+        """The adapter's folder by default."""
         return Path(self._environment["XDG_STATE_HOME"]) / "annals" / "opencode"
 
     def settings(self) -> dict[str, bytes]:
-        """The files beside OpenCode's settings, and what stands in them."""
+        """The files next to OpenCode's settings, and their contents."""
         folder = self._oc.rooms.settings.parent
         return {
             str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b""

@@ -1,4 +1,4 @@
-"""OpenCode with Annals beside OpenCode alone: the two short scenarios of `make bench-side`, and what it counts with."""
+"""OpenCode with Annals and OpenCode alone: the two short scenarios of `make bench-side`, and what it counts with."""
 
 import asyncio
 import shutil
@@ -32,7 +32,7 @@ PIECES = st.lists(st.binary(max_size=6), max_size=5)
 
 
 AT_MOST = {"K": 1.1, "L": 1.1, "M": 3.0, "F": 0.65}
-"""What a scenario may cost beside OpenCode alone, where it is not `USUAL`."""
+"""The cost that a scenario may have relative to OpenCode alone, where it is not `USUAL`."""
 USUAL = 1.0
 
 
@@ -152,7 +152,7 @@ async def test_with_annals_no_scenario_fails_a_turn_or_is_dearer(name: str, tmp_
     ("scenario", "at_most"),
     [
         pytest.param(QUICK[0], 1.1, id="a small window"),
-        pytest.param(QUICK[1], 6.0, id="a step too large, which alone nothing is kept of"),
+        pytest.param(QUICK[1], 6.0, id="a step too large, of which nothing stays without Annals"),
     ],
 )
 async def test_with_annals_no_turn_fails_that_would_not_alone_and_the_cost_is_bounded(
@@ -183,13 +183,13 @@ def test_a_row_counts_what_was_answered_what_was_refused_and_what_was_forgotten(
     refused = request(
         2, [text_message("load_jobs is in src/jobs.py"), text_message("x" * 99)], Usage(90_000, 1000, 0, 0)
     )
-    beside = request(3, [text_message("Summarise.")], Usage(500, 0, 0, 50), session="other")
+    background = request(3, [text_message("Summarise.")], Usage(500, 0, 0, 50), session="other")
     last = request(4, [text_message("src/jobs.py, in short")], Usage(600, 200, 0, 10))
     answers = [
         Answered(first, AgentOutput("a", ("ok",)), (VisibleText("u", "load_jobs is in src/jobs.py"),)),
         Answered(last, AgentOutput("b", ("load_jobs of src/jobs.py",)), ()),
     ]
-    row = measured(Row(scenario="x", arm="y"), [first, refused, beside, last], {2}, [answers], "")
+    row = measured(Row(scenario="x", arm="y"), [first, refused, background, last], {2}, [answers], "")
     assert (2, 1600, 200, 1400, 1) == (
         row.calls, row.prompt_tokens, row.cached_tokens, row.new_tokens, row.prefix_changes,
     )  # fmt: skip
@@ -201,16 +201,16 @@ def test_a_row_counts_what_was_answered_what_was_refused_and_what_was_forgotten(
 
 def test_all_that_a_model_reads_of_a_message_is_text_in_both_formats() -> None:
     call = {"function": {"name": "bash", "arguments": '{"command": "a\\nb"}'}}
-    assert ["think", "a\nb", "said"] == list(
-        filter(None, texts({"reasoning_content": "think", "tool_calls": [call], "content": "said"}))
+    assert ["think", "a\nb", "answered"] == list(
+        filter(None, texts({"reasoning_content": "think", "tool_calls": [call], "content": "answered"}))
     )
     blocks = [
         {"type": "thinking", "thinking": "think"},
-        {"type": "text", "text": "said"},
+        {"type": "text", "text": "answered"},
         {"type": "tool_use", "input": {"command": "a\nb"}},
         {"type": "tool_result", "content": [{"type": "text", "text": "out"}]},
     ]
-    assert ["think", "said", "a\nb", "out"] == list(filter(None, texts({"content": blocks})))
+    assert ["think", "answered", "a\nb", "out"] == list(filter(None, texts({"content": blocks})))
 
 
 @given(PIECES, PIECES)
@@ -329,12 +329,12 @@ def test_a_change_that_takes_nothing_away_is_written_as_a_whole(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("patch", ["*** Begin Patch\n*** Delete File: a.py\n*** End Patch", "no patch"])
-def test_what_changes_no_text_is_run_as_a_command_that_says_what_was_said(tmp_path: Path, patch: str) -> None:
+def test_what_changes_no_text_is_run_as_a_command_with_the_same_output(tmp_path: Path, patch: str) -> None:
     (call,) = played(tmp_path, "apply_patch", patchText=patch)
 
     assert "bash" == call.tool
-    (said,) = tmp_path.rglob("said.txt")
-    assert "Done" == said.read_text()
+    (output,) = tmp_path.rglob("output.txt")
+    assert "Done" == output.read_text()
 
 
 @pytest.mark.parametrize("path", ["../../etc/passwd", "", "x" * 300])
@@ -344,7 +344,7 @@ def test_no_change_leaves_the_workspace(tmp_path: Path, path: str) -> None:
     assert "bash" == call.tool
 
 
-def test_a_patch_that_changes_a_file_elsewhere_too_is_told_whole(tmp_path: Path) -> None:
+def test_a_patch_that_changes_a_file_elsewhere_too_is_played_whole(tmp_path: Path) -> None:
     patch = "*** Begin Patch\n*** Update File: a.py\n-x\n+y\n*** Update File: ../b.py\n-p\n+q\n*** End Patch"
 
     (call,) = played(tmp_path, "apply_patch", patchText=patch)

@@ -80,13 +80,13 @@ async def test_a_dropped_output_is_gone_at_the_next_rebase_exactly_once(running:
 
     requests = running.provider.of(conversation.session)
     assert "applied at the next model call" in report
-    kept = [
+    remaining = [
         message.decode()[:200]
         for request in requests[called:]
         for message in request.messages
         if name_of_it in message.decode()
     ]
-    assert [] == kept
+    assert [] == remaining
     assert 1 == len(breaks(requests)), breaks(requests)
     assert [] == breaks(requests[:called])
     assert [] == running.provider.faults
@@ -143,7 +143,7 @@ async def test_guidance_is_static_and_helpers_are_left_alone(running: Connected)
     assert not any(guidance in request.system.decode() for request in titles)
 
 
-async def test_a_compaction_is_told_what_the_service_knows(running: Connected) -> None:
+async def test_a_compaction_gets_what_the_service_knows(running: Connected) -> None:
     conversation, on = await Conversation.open(running.oc, running.provider, "Sum up"), Calls(running.oc)
     todos = Call("todowrite", {"todos": [{"content": "weigh the quinces", "status": "pending", "priority": "high"}]})
     await conversation.send("Read.", calls(on.read("README.md"), todos), Reply(text="Read."))

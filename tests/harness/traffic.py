@@ -1,4 +1,4 @@
-"""What an adapter and the service say to each other, heard on the broker and kept as lines that can be sent again."""
+"""The traffic of an adapter and the service, read on the broker and recorded as lines that can be sent again."""
 
 import asyncio
 import gzip
@@ -15,11 +15,11 @@ from nats.js import api
 from schemas.asks import Plan, TransformAsk
 from services.kit.bus import Bus
 
-SAID = "in."
+INBOUND = "in."
 WISHED = "do."
 ASKED = f"ask.{TransformAsk.NAME}."
 DELIVERED = "$JS.ACK."
-"""What the broker hands on to a room awaits its acknowledgement there: it was said before."""
+"""What the broker hands on to a room awaits its acknowledgement there: it was published before."""
 NOTHING = msgspec.Raw(b"null")
 
 
@@ -29,13 +29,13 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     subject: str
     payload: msgspec.Raw
     id: str = ""
-    """Of what was said: its `Nats-Msg-Id`."""
+    """Of a report: its `Nats-Msg-Id`."""
     reply: msgspec.Raw = NOTHING
-    """Of a wish and of a question: the answer, if there was one."""
+    """Of a command and of a question: the answer, if there was one."""
 
     @property
     def is_inbound(self) -> bool:
-        return self.subject.startswith(SAID)
+        return self.subject.startswith(INBOUND)
 
     @property
     def is_asked(self) -> bool:
@@ -91,7 +91,7 @@ class Tap:
             self._answered(self._waiting.pop(message.subject), message)
         elif message.reply.startswith(DELIVERED):
             return
-        elif message.subject.startswith(SAID):
+        elif message.subject.startswith(INBOUND):
             self._keep_once(message)
         elif message.subject.startswith((WISHED, ASKED)):
             self._waiting[message.reply] = len(self._lines)
@@ -102,7 +102,7 @@ class Tap:
             self._lines[index] = msgspec.structs.replace(self._lines[index], reply=msgspec.Raw(message.data))
 
     def _keep_once(self, message: Msg) -> None:
-        """Keep what was said; an adapter says it again where it heard no confirmation."""
+        """Record a report; an adapter sends it again where it got no confirmation."""
         name = (message.headers or {}).get(api.Header.MSG_ID.value, "")
         if name not in self._inbound:
             self._inbound.add(name)

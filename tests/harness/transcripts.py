@@ -14,8 +14,8 @@ LEFT_OUT = {"type": "left out"}
 """Holds the place of a part that says nothing, so that the others keep theirs."""
 
 
-async def held(oc: Api, session: str) -> Iterator[Transcript]:
-    """One session as the harness holds it; nothing where nobody said anything in it."""
+async def stored_transcripts(oc: Api, session: str) -> Iterator[Transcript]:
+    """One session as the harness stores it; nothing where it has no message."""
     info = msgspec.convert(await oc.info(session), opencode.OpenCodeSession)
     entries = msgspec.convert(await oc.messages(session), list[opencode.OpenCodeMessage])
     return opencode.from_entries(info, entries)

@@ -1,4 +1,4 @@
-"""What the tests of the lanes that add something share: sessions in which there is something to tell, and anything."""
+"""What the tests of the lanes that add something share: sessions in which there is something to add, and anything."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, takewhile
@@ -131,7 +131,7 @@ def is_steady(moments: Sequence[Moment], lane: Lane, limits: Limits) -> bool:
         if not now.call.causes:
             both = zip(before.call.raw, now.call.raw, strict=False)
             common = [old for old, _ in takewhile(lambda pair: pair[0] == pair[1], both)]
-            sent = as_bytes(apply(common, now.held_before.values()))
+            sent = as_bytes(apply(common, now.in_force_before.values()))
             assert as_bytes(now.call.served)[: len(sent)] == sent
     assert is_sound(moment.call for moment in moments)
     assert [moment.session for moment in moments] == [*folds(moment.facts for moment in moments)]

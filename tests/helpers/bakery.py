@@ -138,7 +138,7 @@ class Room:
 
         async def decide(draft: Draft[Bakery]) -> None:
             jobs = draft.state.jobs
-            if jobs.open is None and jobs.retry_at and not life.is_held(jobs, datetime.now(UTC)):
+            if jobs.open is None and jobs.retry_at and not life.is_paused(jobs, datetime.now(UTC)):
                 draft.record(Order(title=f"again{jobs.begun} 2"))
 
         await self.aggregate.handle(address, decide, cause="", at=datetime.now(UTC), actor=Actor("room", ROOM))

@@ -26,7 +26,7 @@ _VALUES: Mapping[type[mi.Type], object] = {
 }
 
 
-def _value(info: Any) -> object:  # noqa: ANN401 - any of the kinds that msgspec tells
+def _value(info: Any) -> object:  # noqa: ANN401 - any of the kinds of msgspec
     match info:
         case mi.Metadata(type=inner):
             return _value(inner)

@@ -63,7 +63,7 @@ def wrapped(
 
 
 def titles(count: int, start: int = 0) -> list[Event]:
-    """So many facts of one type, told apart by their titles."""
+    """So many facts of one type, distinguished by their titles."""
     return [SessionRenamed(title=f"title {number}") for number in range(start, start + count)]
 
 

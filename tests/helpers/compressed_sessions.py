@@ -45,7 +45,7 @@ def hasty(quick: Settings) -> Settings:
 
 
 class Session:
-    """What a harness tells of one session."""
+    """The reports of a harness on one session."""
 
     def __init__(self, bus: Bus, *, limit: int = 100_000) -> None:
         self._bus = bus

@@ -119,7 +119,7 @@ PIECES = st.one_of(
 
 @st.composite
 def conversations(draw: st.DrawFn, most: int = 40) -> tuple[RecordedMessage, ...]:
-    """Anything that may be said, with calls and results together and apart."""
+    """Any messages, with calls and results together and apart."""
     messages: list[RecordedMessage] = []
     for number in range(draw(st.integers(0, most))):
         kind = draw(st.sampled_from(["user", "agent", "agent", "agent", "arc", "synthetic"]))

@@ -1,4 +1,4 @@
-"""What code costs beside a bare operation of the same process: machines differ, and so do their days."""
+"""The cost of code relative to a bare operation of the same process: machines differ, and so do their days."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A dreamer whose model is scripted and asked over HTTP, beside a desk that keeps the budget."""
+"""A dreamer whose model is scripted and asked over HTTP, with a desk that keeps the budget."""
 
 import functools
 import json

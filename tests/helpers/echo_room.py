@@ -1,4 +1,4 @@
-"""A room of a few lines: it writes each word it is told into two facts, and does what some words ask of it."""
+"""A room of a few lines: it writes each word of a message into two facts, and does what some words ask of it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

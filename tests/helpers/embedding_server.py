@@ -1,4 +1,4 @@
-"""An endpoint that speaks as OpenAI's `/embeddings`, and answers as it is told."""
+"""An endpoint that speaks as OpenAI's `/embeddings`, and answers as its test asks."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

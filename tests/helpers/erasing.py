@@ -87,10 +87,10 @@ class Running(NamedTuple):
 
     async def plan(self, session: Harness) -> list[tuple[tuple[str, ...], tuple[AnyEdit, ...]]]:
         """All revisions of a session's plan, as a harness gets them that has none: the causes and edits of each."""
-        session.bus, held = self.bus, session.revision
+        session.bus, revision = self.bus, session.revision
         session.revision = 0
         plan = await session.asks_again(60_000)
-        session.revision = held
+        session.revision = revision
         return [(one.causes, one.edits) for one in plan.revisions]
 
 

@@ -27,7 +27,7 @@ BIG = "line\n" * 12_000
 LOG = "built\n" * 2_000
 """3,000 tokens of a command."""
 PASTED = "data " * 24_000
-"""30,000 tokens of a person, too long to be told in fewer words."""
+"""30,000 tokens of a person, too long to be shortened."""
 PROSE = (
     "I think that the worker is really reading its input from the stream in order to write what it has decided to the "
     "log, because the broker was restarted. Actually, everything that was said meanwhile is kept on the disk, and it "
@@ -67,7 +67,7 @@ def play(lanes: Sequence[Lane], able: tuple[Capability, ...], last: Sequence[Lan
 def beginning(harness: Harness) -> list[Call]:
     """A question and its answer leave the conversation, and the answer is dropped."""
     turn(harness, "Go.", text_part("I will."))
-    asked = turn(harness, "What for?", text_part("For a reason that is told at length. " * 20))
+    asked = turn(harness, "What for?", text_part("For a reason that is long to explain. " * 20))
     turn(harness, "Well then.", text_part("Fine."))
     harness.user("Begin.")
     first = harness.step()

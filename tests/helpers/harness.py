@@ -1,4 +1,4 @@
-"""A harness, the log and the responder's core in memory: what an adapter would tell, hold and serve."""
+"""A harness, the log and the responder's core in memory: what an adapter would report, store and serve."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,7 +46,7 @@ from services.edges.client.adapter import as_sent
 from services.plan.lanes import DROPS, TAGS, Lane, View
 from services.plan.planner.forks import decide
 from services.plan.planner.plan import Pass
-from services.plan.provider_rules.signed_thinking import is_held_back
+from services.plan.provider_rules.signed_thinking import is_withheld
 from services.plan.session.predecessor import Predecessor
 from services.plan.session.state import Session, evolve
 from services.tagger.core import decide as tagger
@@ -82,7 +82,7 @@ def ran(output: str, arguments: str = "{}", *, call: str = "c", pending: bool = 
 
 
 SHOWN = "Image read successfully"
-"""What OpenCode says beside a picture."""
+"""The text that OpenCode adds to a picture."""
 
 
 def with_picture(part: PartSeen, *, side: int = 900, mime: str = "image/png") -> PartSeen:
@@ -126,7 +126,7 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Harness:
-    """One session. Its messages are what it would send; everything it tells and everything decided is in `log`."""
+    """One session. Its messages are what it would send; everything it reports and everything decided is in `log`."""
 
     def __init__(self, limits: Limits = LIMITS, lanes: Sequence[Lane] = BASIC) -> None:
         self.limits = limits
@@ -153,7 +153,7 @@ class Harness:
         self._unreported = False
         self._reported: dict[str, MessageSeen] = {}
         self.known: dict[str, MessageSeen] = {}
-        """Every message that was ever told."""
+        """Every message that was ever reported."""
         self.origin: Harness | None = None
         """The session that this one was copied from."""
         self.seen: Callable[[View], View] = lambda view: view
@@ -249,7 +249,7 @@ class Harness:
         return fold(self.log)
 
     def twin(self) -> "Harness":
-        """This session once more, with all that it is told by: what becomes of one of both is nothing to the other."""
+        """This session once more, with all its reports: the two are independent from then on."""
         values = (*self.log, *self.messages, *self.known.values(), self.tagger, self.session, self.lanes, self.limits)
         return deepcopy(self, {id(value): value for value in values})
 
@@ -258,13 +258,13 @@ class Harness:
         self.session = self.folded()
 
     def restart_harness(self) -> None:
-        """The harness starts anew; its plan it has kept."""
+        """The harness starts anew; its plan is stored."""
         self._reported = {}
 
     # A model call
 
     def step(self, *, asks: bool = True, takes: int = ALL, meanwhile: Iterable[Event] = ()) -> Call:
-        """Tell the step, let the plan be decided unless nobody `asks`, and serve what the harness then holds.
+        """Report the step, let the plan be decided unless nobody `asks`, and serve what the harness then has.
 
         It takes in only so many of the new revisions: the others did not reach it. `meanwhile` stands in the log
         before the decision and is read after it.
@@ -277,7 +277,7 @@ class Harness:
         made = self._decide(state) if asks else Pass("replay")
         self.append_plan(made.events, meanwhile)
         revisions = [self.session.revisions.made[n] for n in range(self.revision + 1, self.session.revision + 1)]
-        took = tuple(revisions[:takes]) if asks and not is_held_back(self.session, self.revision) else ()
+        took = tuple(revisions[:takes]) if asks and not is_withheld(self.session, self.revision) else ()
         for revision in took:
             self._take(revision)
         raw = tuple(as_sent(message) for message in self.messages)
@@ -422,8 +422,8 @@ def _cost(part: ServedPart) -> int:
     tag, picture, url = part.text.partition("data:image/")
     if part.kind == "file" and picture:
         return picture_tokens(picture + url) + tokens(len(tag.encode()))
-    beside = sum(map(attachment_tokens, part.attachments or ()))
-    return tokens(len((part.text + part.output + part.input).encode())) + beside
+    attachments = sum(map(attachment_tokens, part.attachments or ()))
+    return tokens(len((part.text + part.output + part.input).encode())) + attachments
 
 
 TAG = re.compile(r"^§(\d+)§ ")

@@ -1,4 +1,4 @@
-"""Sessions as the historian sees them: everything that a harness tells, folded by the historian's own rules."""
+"""Sessions as the historian sees them: all reports of a harness, folded by the historian's own rules."""
 
 from datetime import UTC, datetime
 from functools import reduce
@@ -36,7 +36,7 @@ def talking(turns: int, *, words: str = WORDS, context: int = 100_000, mode: Mod
 
 
 def working(calls: int, *, output: str = "line\n" * 400) -> Harness:
-    """One wish of a person, and an agent that works on it for long."""
+    """One request of a person, and an agent that works on it for long."""
     harness = Harness(PLAN)
     harness.user("Make all tests pass")
     for n in range(calls):

@@ -1,4 +1,4 @@
-"""The rooms that a prompt passes, in memory: a harness with its log, and the historian's rules beside it.
+"""The rooms that a prompt passes, in memory: a harness with its log, and the historian's rules next to it.
 
 History is made behind each decision, as while a model takes seconds for its answer. So the same session makes the same
 prompts each time, on whatever machine.
@@ -63,8 +63,8 @@ class HouseInMemory(Harness):
         state = self._historian
         left = unread(state, request, max(state.reached, request.first - 1))
         ends = left if is_another_generation(state, request) else whole(left, state.conversation)
-        held = [self._read(message, state) for message in page(ends, state.conversation)]
-        chunk = read(held, BUDGET)
+        pages = [self._read(message, state) for message in page(ends, state.conversation)]
+        chunk = read(pages, BUDGET)
         if not chunk.messages:
             return closing(state, request)
         return published(state, request, ADDRESS, chunk, SignedSummary(summarise(chunk, state.directory), RULES))

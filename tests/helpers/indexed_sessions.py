@@ -77,7 +77,7 @@ class LogWriter:
         """The position of the last of these facts."""
         wrapped = []
         for event in events:
-            name = derived_id("told", str(next(NUMBERS)))
+            name = derived_id("reported", str(next(NUMBERS)))
             wrapped.append(wrap(event, address, id=name, at=BEGAN, actor=HARNESS))
         return (await self._appender.append(wrapped, {}))[-1]
 

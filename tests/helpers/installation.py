@@ -188,7 +188,7 @@ def beginning(transcript: Transcript, most: int | None) -> Transcript:
 def prefix_changes(sessions: Sequence[PlayedSession]) -> list[str]:
     """Steps whose prefix changed outside a rebase."""
     return [
-        f"{session.address.session}/{step.step}: {step.received.prefix_messages} of {step.messages} messages kept"
+        f"{session.address.session}/{step.step}: {step.received.prefix_messages} of {step.messages} messages unchanged"
         for session in sessions
         for step in session.steps
         if step.is_unexplained

@@ -1,4 +1,4 @@
-"""Sessions of harnesses in one project, beside the rooms that remember: what they say, and what they are served."""
+"""Sessions of harnesses in one project, with the rooms that remember: their messages, and what they are served."""
 
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence

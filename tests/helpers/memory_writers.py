@@ -38,13 +38,13 @@ def words_of(count: int) -> int:
 async def written(
     bus: Bus, texts: Sequence[str], *, wait: float = 20.0, watch: Callable[[int], None] = lambda _: None
 ) -> list[Answer]:
-    """The answers to these wishes, of many writers at once; every third wish is sent twice.
+    """The answers to these commands, of many writers at once; every third command is sent twice.
 
-    Whoever gets no answer within `wait` seconds sends the same wish again. `watch` is told how many are answered.
+    Whoever gets no answer within `wait` seconds sends the same command again. `watch` learns how many are answered.
     """
     turns, done = asyncio.Semaphore(WRITERS), 0
 
-    async def wish(number: int, text: str) -> Answer:
+    async def write_memory(number: int, text: str) -> Answer:
         nonlocal done
         async with turns:
             command = MemoryWrite(text=text, category="PROJECT_RULES", session=f"s{number % 7}")
@@ -54,7 +54,7 @@ async def written(
             watch(done)
             return answers[0]
 
-    return list(await asyncio.gather(*(wish(number, text) for number, text in enumerate(texts))))
+    return list(await asyncio.gather(*(write_memory(number, text) for number, text in enumerate(texts))))
 
 
 async def _answered(bus: Bus, command: MemoryWrite, name: str, wait: float) -> Answer:

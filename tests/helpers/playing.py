@@ -25,8 +25,8 @@ from tests.helpers.project_documents import Project
 
 LIMITS = Limits(smart_drops=True, caveman=True)
 ABLE: tuple[Capability, ...] = ("caches_exact_prefix", "accepts_empty_content")
-BESIDE = 10_000
-"""Tokens of a prompt beside its messages: system prompt and tools. Providers have counted 7,000 to 15,000."""
+OVERHEAD = 10_000
+"""Tokens of a prompt without its messages: system prompt and tools. Providers have counted 7,000 to 15,000."""
 NEWS = 60
 """Calls after which a document of the project is another one."""
 ATTEMPTS = 2
@@ -124,11 +124,11 @@ class _Play:
         return call
 
     def _used(self, call: Call, answer: str) -> int:
-        """What a provider counts: what it has counted in the recording beside the messages, or as much as is usual."""
+        """What a provider counts: its count in the recording outside of the messages, or as much as is usual."""
         counted = self._transcript.usage.get(answer)
         served = cost(call.served)
         if counted is None:
-            return served + BESIDE
+            return served + OVERHEAD
         prompt = counted.input + counted.cache_read + counted.cache_write
         return served + max(0, prompt - cost(call.raw))
 
@@ -147,8 +147,8 @@ def _open(harness: Harness, tags: Iterable[int]) -> list[int]:
 
 def _measured(number: int, call: Call, before: dict[str, AnyEdit]) -> Rebase:
     """Compare what is served with what would be served if only what is new were edited."""
-    session, kept = call.state, call.opened.kept
-    fresh = {str(target(edit)): edit for edit in edits_of(call.made) if place(session, edit) > kept}
+    session, unchanged = call.state, call.opened.kept
+    fresh = {str(target(edit)): edit for edit in edits_of(call.made) if place(session, edit) > unchanged}
     without = apply(call.raw, (before | fresh).values())
     same = len([*takewhile(lambda both: both[0] == both[1], zip(without, call.served, strict=False))])
     event = rebases(call.made)[0]

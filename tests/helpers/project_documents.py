@@ -79,7 +79,7 @@ class Project:
 
 
 def written(name: str, text: str, category: str = "CONSTRAINTS", *, origin: str = "other") -> MemoryWritten:
-    """Something that a person has told the project's memory, by default in another session."""
+    """A sentence that a person has added to the project's memory, by default in another session."""
     return MemoryWritten(memory=name, category=category, text=text, trust="person", origin=origin)
 
 
@@ -109,7 +109,7 @@ def noticed(harness: Harness) -> dict[str, AppendText]:
 
 
 def memory_noticed(harness: Harness) -> dict[str, AppendText]:
-    """Part -> what the harness holds for it that tells of the project's memory."""
+    """Part -> the harness's text of it that has the project's memory."""
     return {
         edit.part: edit
         for edit in harness.edits.values()

@@ -89,7 +89,7 @@ def splitting(before: str, calls: list[Calling], *, role: Role, together: bool) 
 
 
 def changing(at: int) -> Act:
-    """The harness holds another answer than it told."""
+    """The harness has another answer than it reported."""
 
     def act(harness: Harness) -> None:
         ended = [part.part for message in harness.messages for part in message.parts if part.output]
@@ -213,10 +213,10 @@ wildly = settings(max_examples=examples(150), deadline=None, suppress_health_che
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """A model call, with what both sides held then."""
+    """A model call, with the state of both sides."""
 
     call: Call
-    held_before: dict[str, AnyEdit]
+    in_force_before: dict[str, AnyEdit]
     session: Session
     facts: tuple[tuple[Envelope, Event], ...]
 
@@ -243,7 +243,7 @@ def holds(moments: Sequence[Moment], rebase: Rebase, limits: Limits, name: str) 
         if not now.call.causes:
             both = zip(before.call.raw, now.call.raw, strict=False)
             common = [old for old, _ in takewhile(lambda pair: pair[0] == pair[1], both)]
-            sent = as_bytes(apply(common, now.held_before.values()))
+            sent = as_bytes(apply(common, now.in_force_before.values()))
             assert as_bytes(now.call.served)[: len(sent)] == sent
     assert is_sound(moment.call for moment in moments)
     assert [moment.session for moment in moments] == [*folds(moment.facts for moment in moments)]

@@ -34,14 +34,14 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Labels(msgspec.Struct, frozen=True):
-    """What somebody said of each sentence after reading it; tests/recorded/README.md has the rules."""
+    """The label of each sentence, by somebody who has read it; tests/recorded/README.md has the rules."""
 
     laid_down: frozenset[str]
     """Sentences that people typed, and that say how things are to be from then on."""
     other: frozenset[str]
     """All other sentences that people typed."""
     facts: frozenset[str]
-    """What is worth remembering, and that no person said."""
+    """What is worth remembering, and that no person wrote."""
 
 
 LABELS = msgspec.json.decode((SHIPPED / "memory_sentences.json").read_bytes(), type=Labels)
@@ -65,8 +65,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
     def recalled(self) -> set[str]:
         """The ids of what people laid down that an active memory says, in these words or the rule in them."""
-        said = [canonical(text) for text in self.active]
-        return {name for name, text in self.laid_down.items() if any(one in canonical(text) for one in said)}
+        canonical_texts = [canonical(text) for text in self.active]
+        return {name for name, text in self.laid_down.items() if any(one in canonical(text) for one in canonical_texts)}
 
     def junk(self) -> list[str]:
         """Active memories that nobody would want: they say nothing that people laid down, and are no such fact."""

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from schemas.asks import EmbeddedText
-from services.domain.search.rows import BY_NAME, KINDS, Kind, SearchRow, text_beside
+from services.domain.search.rows import BY_NAME, KINDS, Kind, SearchRow, wide_text
 from services.kit.bus import Bus
 from services.kit.embed import embedded
 from services.kit.index_place import CURRENT, POSITION, Current, Position, folder_of
@@ -45,8 +45,8 @@ class MadeIndex:
             self._model = (await embedded(self._bus, [])).model
         tables = await Tables.open(self.folder)
         for kind in KINDS:
-            kept = [column for column in columns(self._has_vectors(kind)) if column.name != self._lacks]
-            table = await tables.make(kind, kept)
+            left = [column for column in columns(self._has_vectors(kind)) if column.name != self._lacks]
+            table = await tables.make(kind, left)
             mine = [one for one in rows if one.kind == kind]
             if mine:
                 await table.put(await self._columns(mine, self._has_vectors(kind)))
@@ -82,7 +82,7 @@ class MadeIndex:
         if not has_vectors or self._bus is None:
             return found
         for vector, tokens, texts in zip(
-            VECTORS, TOKENS, ([one.text for one in rows], [text_beside(one) for one in rows]), strict=True
+            VECTORS, TOKENS, ([one.text for one in rows], [wide_text(one) for one in rows]), strict=True
         ):
             made = [
                 one for start in range(0, len(texts), MOST) for one in await self._embedded(texts[start : start + MOST])

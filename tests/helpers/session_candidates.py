@@ -1,4 +1,4 @@
-"""Candidates for memory in recorded sessions, with ids that tell nothing of their texts."""
+"""Candidates for memory in recorded sessions, with ids that reveal nothing of their texts."""
 
 from collections.abc import Iterable, Iterator
 from hashlib import sha256

@@ -47,11 +47,11 @@ def loaded() -> Path:
     )
     assert process.stdout is not None
     assert process.stdout.readline()
-    _kept.append(process)
+    _processes.append(process)
     return folder
 
 
-_kept: list["subprocess.Popen[bytes]"] = []
+_processes: list["subprocess.Popen[bytes]"] = []
 
 
 def _serve(folder: Path) -> None:

@@ -223,7 +223,7 @@ RandomSession = tuple[tuple[Capability, ...], list[tuple[list[Act], list[Act]]]]
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """A model call, with what the harness held before it, and what is known after it."""
+    """A model call, with the harness's messages before it, and what is known after it."""
 
     call: Call
     before: dict[str, AnyEdit]

@@ -31,11 +31,11 @@ async def test_a_server_that_has_no_account_left_is_followed_by_another(tmp_path
 async def test_the_last_account_of_a_server_is_good_until_another_server_is_used_up(tmp_path: Path) -> None:
     accounts = Accounts(tmp_path)
     taken = [await accounts.take() for _ in range(MANY + 1)]
-    held = await connected(taken[MANY - 1])
-    await held.ensure()
-    await Appender(held).append(wrapped(titles(2)), {})
-    assert 2 == len(await facts(held))
-    await held.close()
+    connected_last = await connected(taken[MANY - 1])
+    await connected_last.ensure()
+    await Appender(connected_last).append(wrapped(titles(2)), {})
+    assert 2 == len(await facts(connected_last))
+    await connected_last.close()
     for _ in range(MANY):
         await accounts.take()
     assert [False, True, True] == _are_running(tmp_path)

@@ -24,7 +24,9 @@ def test_they_are_found_in_the_folder_that_is_named(monkeypatch: pytest.MonkeyPa
     assert [tmp_path / "a.json", tmp_path / "b.json"] == foreign_files("*.json")
 
 
-def test_a_name_that_leads_nowhere_is_told_and_skips_no_test(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_name_that_leads_nowhere_is_reported_and_skips_no_test(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv(FOREIGN, str(tmp_path / "away"))
     with pytest.raises(NotADirectoryError, match=f"{FOREIGN} names .*away, which is no folder"):
         recordings.foreign()

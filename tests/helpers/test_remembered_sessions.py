@@ -13,7 +13,7 @@ from tests.helpers.session_candidates import name_of
 def recorded(folder: Path, number: int, *messages: tuple[str, str]) -> Path:
     """A session of a made-up repository."""
     path = folder / f"harbour__{number}.jsonl.gz"
-    said = [
+    entries = [
         {
             "id": f"m{at}",
             "role": role,
@@ -22,7 +22,7 @@ def recorded(folder: Path, number: int, *messages: tuple[str, str]) -> Path:
         }
         for at, (role, text) in enumerate(messages)
     ]
-    session = {"session_id": f"s{number}", "source": "test", "cwd": "/w", "messages": said}
+    session = {"session_id": f"s{number}", "source": "test", "cwd": "/w", "messages": entries}
     path.write_bytes(gzip.compress(json.dumps(session).encode()))
     return path
 

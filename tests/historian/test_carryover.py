@@ -45,7 +45,7 @@ def left(folder: Path, *words: str, budget: int = 1000) -> tuple[int, list[dict[
     return status, [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
 
 
-def test_a_line_for_each_case_tells_what_stands_before_the_cut(tmp_path: Path) -> None:
+def test_a_line_for_each_case_names_what_is_before_the_cut(tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text(json.dumps(SESSION) + "\n")
     status, (line,) = left(tmp_path)
     assert (0, "s@3") == (status, line["case"])
@@ -55,7 +55,7 @@ def test_a_line_for_each_case_tells_what_stands_before_the_cut(tmp_path: Path) -
     assert "aside" not in line["text"]
 
 
-def test_a_session_that_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_session_that_is_not_there_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (1, []) == left(tmp_path)
     assert "has no session s" in capsys.readouterr().err
 
@@ -83,5 +83,5 @@ def test_what_is_needed_later_survives(budget: int, every: float, far: float, fo
         for only_far in shares:
             needs = [need["text"] in made for need in case["needs"] if need["far"] or not only_far]
             shares[only_far] += [sum(needs) / len(needs)] if needs else []
-    kept = {only_far: sum(those) / len(those) for only_far, those in shares.items()}
-    assert (True, True) == (kept[False] >= every, kept[True] >= far), kept
+    mean_shares = {only_far: sum(those) / len(those) for only_far, those in shares.items()}
+    assert (True, True) == (mean_shares[False] >= every, mean_shares[True] >= far), mean_shares

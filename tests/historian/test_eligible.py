@@ -22,12 +22,12 @@ def test_all_in_front_of_the_tail_may_be_compressed() -> None:
     assert [1, 2, 3, 4, 5, 6, 7, 8] == places(talking(5))
 
 
-def test_the_tail_begins_with_what_a_person_said_if_that_is_near() -> None:
+def test_the_tail_begins_with_a_person_s_message_if_one_is_near() -> None:
     assert [1, 2, 3, 4, 5, 6] == places(talking(4), tail=1_300)
     assert [1, 2, 3, 4] == places(talking(4), tail=1_800)
 
 
-def test_a_session_with_one_wish_of_a_person_is_compressed_too() -> None:
+def test_a_session_with_one_request_of_a_person_is_compressed_too() -> None:
     found = places(working(100))
     assert [*range(1, 100)] == found
 

@@ -109,7 +109,7 @@ async def test_a_historian_that_is_started_again_uses_the_answer_that_was_paid_f
         other = await connected(broker)
         async with opened(Historian(), other, chosen):
             await until(lambda: has_put(bus))
-            await other.client.close()  # as a kill does, before anything can be said
+            await other.client.close()  # as a kill does, before it can report anything
         async with answering_harness(broker, summing_up) as harness:
             await until(lambda: has_answer(bus))
             async with opened(Historian(), bus, chosen):

@@ -1,4 +1,4 @@
-"""Judging compartments anew: what is asked together, what a model sees of it, what it must answer, and what is kept."""
+"""Judging compartments anew: questions that go together, the prompt, the answer that is valid, and what is recorded."""
 
 import json
 import random
@@ -166,7 +166,7 @@ def test_a_reason_is_short() -> None:
     assert "The reason for i2 has 301 characters; it may have 300." == check(given, SHOWN)
 
 
-def test_many_faults_are_told_in_part() -> None:
+def test_many_faults_are_reported_in_part() -> None:
     wrong = Scores(tuple(Score(handle, 0, "x" * 301) for handle in HANDLES))
     assert check(wrong, SHOWN).endswith("And 8 more faults of these kinds.")
 
@@ -177,7 +177,7 @@ def test_an_example_may_be_a_little_off(off: int) -> None:
     assert "" == check(scores(**{handle: 55 + off}), SHOWN)
 
 
-def test_who_is_not_on_the_scale_is_told_so_and_not_by_which_items() -> None:
+def test_a_judge_off_the_scale_learns_that_and_not_by_which_items() -> None:
     high, low = (next(name for name, known in SHOWN.known.items() if known == value) for value in (10, 90))
     recorded = check(scores(**{high: 36, low: 40}), SHOWN)
     assert (
@@ -250,7 +250,7 @@ def test_what_differs_enough_is_written_and_all_that_was_judged_is_named() -> No
     assert sorted(SHOWN.compartments.values()) == sorted(advanced.judged)
 
 
-def test_boundaries_and_what_is_said_stay_as_they_are() -> None:
+def test_boundaries_and_texts_stay_as_they_are() -> None:
     harness = judging()
     before = state_of(harness)
     assert before.request is not None
@@ -305,7 +305,7 @@ def judge_some(harness: Harness) -> list[str]:
     return names(asked)
 
 
-def test_a_reason_is_kept_without_secrets() -> None:
+def test_a_reason_is_recorded_without_secrets() -> None:
     harness = judging()
     state = state_of(harness)
     assert state.request is not None

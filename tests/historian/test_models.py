@@ -112,11 +112,11 @@ async def replaced(bus: Bus) -> bool:
 async def test_a_slow_model_holds_nothing_up_and_is_asked_once(bus: Bus, session: Session) -> None:
     slow = asyncio.Event()
 
-    def held(request: Request) -> Reply:
+    def waiting_reply(request: Request) -> Reply:
         return Reply(text=summed_up(request).text, hold=slow)
 
     await pressed(session)
-    async with historian(bus, held) as server:
+    async with historian(bus, waiting_reply) as server:
         await server.received(1)
         for number in range(3):
             await session.turns(1)
@@ -204,13 +204,13 @@ async def test_a_chunk_that_is_too_long_is_asked_for_in_smaller_parts(bus: Bus, 
     async with historian(bus, Reply(refusal=overflow("openai"))) as server:
         await until(lambda: ended(bus))
         sizes = [len(request.texts[-1]) for request in server.requests]
-        said = await outcomes(bus)
+        outcomes_of_models = await outcomes(bus)
     assert sizes[1] < sizes[0]
-    assert [("summary", "overflow"), *[("summary", "ok")] * (len(sizes) - 1)] == said
+    assert [("summary", "overflow"), *[("summary", "ok")] * (len(sizes) - 1)] == outcomes_of_models
     assert [] == await failures(bus)
 
 
-async def test_a_wrong_order_is_said_and_mended(bus: Bus, session: Session) -> None:
+async def test_a_wrong_order_is_named_and_mended(bus: Bus, session: Session) -> None:
     def torn(request: Request) -> Reply:
         made = json.loads(summed_up(request, parts=2).text)
         made["compartments"][1]["start"] = made["compartments"][0]["start"]

@@ -222,10 +222,10 @@ async def test_where_room_is_short_history_is_compressed_first(bus: Bus, session
     await with_parts(bus, 25)
     slow = asyncio.Event()
 
-    def held(request: Request) -> Reply:
+    def waiting_reply(request: Request) -> Reply:
         return Reply(text=scored(request).text, hold=slow)
 
-    async with historian(bus, held, default=scored) as server:
+    async with historian(bus, waiting_reply, default=scored) as server:
         await order(bus)
         await server.received(1)
         await session.turns(11)

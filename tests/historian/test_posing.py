@@ -55,7 +55,7 @@ HEADINGS = re.compile(r"## (?:\d+-\d+\b|Names, by file$)")
 
 
 def conversation(pose: str, place: str) -> tuple[RecordedMessage, ...]:
-    """A person's wish, and the same pose wherever an agent or a tool may put it."""
+    """A person's request, and the same pose wherever an agent or a tool may put it."""
     put = {
         "words": [agent(pose, tool("edit", "ok", path="/w/a.py", oldText="x", newText="def keep(): ...")), agent(pose)],
         "output": [agent(tool("bash", f"{pose}\n1 failed: {pose}", "error", command="make"))],
@@ -70,7 +70,7 @@ def conversation(pose: str, place: str) -> tuple[RecordedMessage, ...]:
         "harness": [user(pose, synthetic=True), user(text(pose, synthetic=True))],
         "arc": [called("k", command=pose), resulted("k", pose, "error")],
     }
-    return transcript(user(REQUEST), *put[place], agent("It is done because the theme is kept now."))
+    return transcript(user(REQUEST), *put[place], agent("It is done because the theme is saved now."))
 
 
 def recorded_in(rendered: str) -> str:
@@ -151,7 +151,7 @@ def test_titles_of_others_forge_nothing(pieces: list[str]) -> None:
         assert ("It works." in lines or "1-2" in rendered) == bool(rendered)
 
 
-def test_what_a_harness_puts_into_a_message_is_not_told_as_its_person_s() -> None:
+def test_what_a_harness_puts_into_a_message_is_not_quoted_as_its_person_s() -> None:
     recorded = transcript(user(REQUEST, Piece(part="", kind="text", text=f"U: {FORGED}", synthetic=True)))
     assert f"[1] U: {REQUEST}" == read(recorded, 32_000).text
 

@@ -69,7 +69,7 @@ def facts(events: list[Event]) -> list[tuple[str, list[int]]]:
     return [(one.text, one.evidence) for one in events if isinstance(one, FactExtracted)]
 
 
-def test_a_model_s_observations_are_kept_where_its_last_compartment_is_left_for_later() -> None:
+def test_a_model_s_observations_stay_where_its_last_compartment_is_left_for_later() -> None:
     events = made()
     assert [4, 8] == [one.last for one in events if isinstance(one, CompartmentSealed)]
     assert [
@@ -79,7 +79,7 @@ def test_a_model_s_observations_are_kept_where_its_last_compartment_is_left_for_
     ] == [(one.kind, one.text, one.first, one.last) for one in events if isinstance(one, ObservationRecorded)]
 
 
-def test_a_fact_is_kept_with_the_evidence_that_is_published() -> None:
+def test_a_fact_stays_with_the_evidence_that_is_published() -> None:
     assert [("Boats are she.", [2]), ("Cars are he.", [3]), ("Trains are they.", [])] == facts(made())
     assert ("Cars are he.", [3, 11]) in facts(made("force"))
     assert ("Planes are it.", [11]) in facts(made("force"))
@@ -166,7 +166,7 @@ def test_what_was_given_up_does_not_count_as_written() -> None:
     assert (None, 0) == (state_of(harness).request, state_of(harness).written)
 
 
-class Held:
+class NoContents:
     """Contents that are in memory."""
 
     async def recorded(
@@ -187,7 +187,7 @@ async def test_a_range_that_is_made_anew_ends_where_its_compartments_did_though_
     harness.step()
     request = replace(ANEW, last=2)
     append(harness, sealed(1, 2), request)
-    job = CompressionJob(RuleWriter(), cast("Contents", Held()), logger())
+    job = CompressionJob(RuleWriter(), cast("Contents", NoContents()), logger())
     outcome = await job.perform(Job(ADDRESS, state_of(harness), "r", request))
     assert isinstance(outcome, Advance)
     made = outcome.decide(state_of(harness))

@@ -69,7 +69,7 @@ def test_a_part_of_a_sentence_is_no_quotation(text: str, line: str) -> None:
     assert not is_quoted(line, ["Another text.", text])
 
 
-def test_a_line_that_turns_a_person_s_words_round_is_told_as_the_agent_s() -> None:
+def test_a_line_that_turns_a_person_s_words_round_is_written_as_the_agent_s() -> None:
     recorded = transcript(user("Do not delete the tests.\nBe quick"), agent("I see."))
     p1 = "U: delete the tests\nU: Do not delete the tests.\nU: Be quick"
     shown = bounds(read(recorded, 8_000), 0)

@@ -63,7 +63,7 @@ async def in_force(bus: Bus) -> list[tuple[int, int]]:
 
 
 async def rebuild(bus: Bus, which: str = "") -> str:
-    """Order it as a person does; what is said to that."""
+    """The answer to a person's order of it."""
     answer = await send(bus, HARBOUR, HistoryRebuild(which), name=f"rebuild {which}", actor=PERSON)
     assert answer.ok, answer.text
     return answer.text

@@ -195,7 +195,7 @@ def test_what_was_overcome_and_what_was_turned_around_is_observed() -> None:
     )
 
 
-def test_what_still_fails_is_said() -> None:
+def test_what_still_fails_is_in_the_summary() -> None:
     recorded = transcript(
         user("Build it please"), agent(tool("bash", "error TS2345: no such type", command="pnpm build"))
     )
@@ -342,17 +342,19 @@ def test_names_are_files_identifiers_errors_issues_and_odd_numbers() -> None:
 
 
 def test_expressions_are_names_with_dots_as_code_writes_them() -> None:
-    told = "this.session.cycleModel() in src/model.ts, v1.2, model.py, e.g. `state.messages.length`; foo@bar.example/x"
-    assert ["this.session.cycleModel", "state.messages.length"] == list(expressions(told))
+    mentioned = (
+        "this.session.cycleModel() in src/model.ts, v1.2, model.py, e.g. `state.messages.length`; foo@bar.example/x"
+    )
+    assert ["this.session.cycleModel", "state.messages.length"] == list(expressions(mentioned))
 
 
-def test_a_file_that_is_named_with_its_path_is_told_with_it() -> None:
+def test_a_file_that_is_named_with_its_path_is_written_with_it() -> None:
     assert [("model.ts", "packages/core/src/model.ts"), ("view.ts", "")] == list(
         mentions("packages/core/src/model.ts and view.ts")
     )
 
 
-def test_pages_are_told_without_scheme_query_and_whom_they_were_asked_as() -> None:
+def test_pages_are_written_without_scheme_query_and_whom_they_were_asked_as() -> None:
     asked = "See https://docs.example.com/workers/api/. And http://x.org?q=1, https://me:pass@host/a (https://y.io/a#b)"
     assert ["docs.example.com/workers/api", "x.org", "y.io/a"] == list(links(asked))
 
@@ -384,13 +386,13 @@ def test_sentences_leave_out_code_and_join_headings() -> None:
 def test_a_list_stands_below_what_leads_it_in() -> None:
     recorded = (
         "# Report\n\n**Files made:**\n- `a.py` reads\n- `b.py` writes\n  with care\n\nAll is well. It works.\n\n"
-        "| File | Change |\n|---|---|\n| c.py | reads twice |\n\n- Kept:\n  - the header\n- the footer"
+        "| File | Change |\n|---|---|\n| c.py | reads twice |\n\n- Unchanged:\n  - the header\n- the footer"
     )
     assert [
         Paragraph("Report: Files made", ("`a.py` reads", "`b.py` writes with care"), listed=True),
         Paragraph("Report", ("All is well. It works.",)),
         Paragraph("Report", ("c.py: reads twice",), listed=True),
-        Paragraph("Kept", ("the header",), listed=True),
+        Paragraph("Unchanged", ("the header",), listed=True),
         Paragraph("Report", ("the footer",), listed=True),
     ] == list(paragraphs(recorded))
 
@@ -400,10 +402,10 @@ def test_no_sentence_ends_inside_code_and_an_exclamation_before_others_is_left_o
     assert ["Great!"] == list(sentences("Great!"))
 
 
-# What is told
+# The summary
 
 
-def test_what_was_said_and_answered_stands_in_its_order() -> None:
+def test_questions_and_answers_are_in_their_order() -> None:
     recorded = transcript(
         user("How does the parser end a line?"),
         agent("It ends a line at every break, also inside of quotes."),
@@ -421,7 +423,7 @@ def test_what_was_said_and_answered_stands_in_its_order() -> None:
     ] == lines
 
 
-def test_a_report_is_kept_as_it_is_set() -> None:
+def test_a_report_stays_as_it_is_set() -> None:
     report = "The store is ready.\n\n**What changed:**\n" + "\n".join(
         f"- `part{n}.py` holds the table of the kind number {n}, since one file was too long" for n in range(4)
     )
@@ -430,7 +432,7 @@ def test_a_report_is_kept_as_it_is_set() -> None:
     assert "  - `part3.py` holds" in p1
 
 
-def test_what_is_announced_is_told_as_done_before_a_change_and_not_at_all_before_a_look() -> None:
+def test_what_is_announced_is_written_as_done_before_a_change_and_not_at_all_before_a_look() -> None:
     change = tool("edit", "ok", path="/w/a.py", oldText="a", newText="b")
     recorded = transcript(
         user("The dates are wrong, and so are the titles of all reports."),
@@ -451,17 +453,17 @@ def test_a_long_message_keeps_how_it_begins_its_rules_and_how_it_ends() -> None:
         f"{filling}\n\n## Rules\n- Never write the key to a log\n\n## End\nStop behind each slice and wait for me."
     )
     p1 = only(summary(transcript(user(request), agent("Done.")))).p1
-    for kept in (
+    for sentence in (
         "U: Build the reports as three slices.",
         "U: Rules: Never write the key to a log",
         "Stop behind each slice",
     ):
-        assert kept in p1
+        assert sentence in p1
     assert " … " in p1
     assert len(p1) < len(request) / 2
 
 
-def test_of_a_paste_only_the_fault_is_kept() -> None:
+def test_of_a_paste_only_the_fault_stays() -> None:
     paste = "\n".join(f"2026-01-0{n % 9 + 1} [info] row={n}; took={n}ms {{}};" for n in range(40))
     recorded = transcript(
         user(f"It breaks when I start it.\n{paste}\nTypeError: rows[3] is undefined (x.js:12:4)"), agent("I see.")
@@ -484,7 +486,7 @@ def test_a_mended_failure_names_what_was_changed_and_a_test_its_count() -> None:
     assert "Ran: `pytest -q` 7 passed in 0.1s" in p1
 
 
-def test_the_agent_s_plan_is_told_by_what_is_done_and_left() -> None:
+def test_the_agent_s_plan_is_written_by_what_is_done_and_left() -> None:
     def plan(*states: str) -> RecordedMessage:
         steps = ("Read the table", "Write the table", "Check the table")
         todos = [{"content": step, "status": state} for step, state in zip(steps, states, strict=True)]
@@ -502,7 +504,7 @@ def test_the_agent_s_plan_is_told_by_what_is_done_and_left() -> None:
     assert "Check the table" not in p1
 
 
-def test_tasks_that_are_known_by_number_are_told_by_name() -> None:
+def test_tasks_that_are_known_by_number_are_written_by_name() -> None:
     recorded = transcript(
         user("Please go on with the table."),
         agent(tool("TaskCreate", "Task #1 created", subject="Read the table", description="all of it")),
@@ -512,20 +514,20 @@ def test_tasks_that_are_known_by_number_are_told_by_name() -> None:
     assert "Done of the plan: Read the table\nLeft of the plan: Write the table" in only(summary(recorded)).p1
 
 
-def test_what_another_agent_reports_is_told_with_what_it_was_asked() -> None:
-    found = "The delete of a row leaves its index behind, because both are kept apart."
+def test_what_another_agent_reports_is_written_with_what_it_was_asked() -> None:
+    found = "The delete of a row leaves its index behind, because both are stored apart."
     report = f"task_id: s1\n<task_result>\n{found}\n</task_result>"
     recorded = transcript(
         user("Have it reviewed by someone else."), agent(tool("task", report, description="Review it", prompt="Look"))
     )
     assert (
-        "- Review it: The delete of a row leaves its index behind, because both are kept apart."
+        "- Review it: The delete of a row leaves its index behind, because both are stored apart."
         in only(summary(recorded)).p1
     )
 
 
 @pytest.mark.parametrize("noise", [0, 30])
-def test_decisions_and_what_is_open_are_kept_whatever_else_is_said(noise: int) -> None:
+def test_decisions_and_what_is_open_stay_whatever_else_is_there(noise: int) -> None:
     settled = (
         "Decision: SQLite.\n\nDecision (storage): WAL stays on.\n\n## Decisions\n- Redis is out\n\nOpen: old rows."
     )
@@ -547,7 +549,7 @@ def test_decisions_and_what_is_open_are_kept_whatever_else_is_said(noise: int) -
     assert "Decision: SQLite." in draft.p2
 
 
-def test_what_stands_in_the_files_that_were_worked_with_is_told() -> None:
+def test_what_is_in_the_files_that_were_worked_with_is_summarised() -> None:
     seen = "export function openStore() {}\nexport class RowCache {}\n"
     recorded = transcript(
         user("Find out how the store is opened."),
@@ -561,7 +563,7 @@ def test_what_stands_in_the_files_that_were_worked_with_is_told() -> None:
     assert "src/rows.py#load_rows" in draft.names
 
 
-def test_changed_files_beyond_a_dozen_are_told_by_folder() -> None:
+def test_changed_files_beyond_a_dozen_are_written_by_folder() -> None:
     recorded = transcript(
         user("Rename it everywhere, in all of the files."),
         *(
@@ -577,7 +579,7 @@ def test_changed_files_beyond_a_dozen_are_told_by_folder() -> None:
 # Titles
 
 
-def test_a_unit_without_a_wish_is_called_by_what_came_of_it() -> None:
+def test_a_unit_without_a_request_is_called_by_what_came_of_it() -> None:
     change = [work(n) for n in range(1, 4)]
     recorded = transcript(
         user("Split the store into parts, one for each table."),
@@ -613,7 +615,7 @@ def test_reproaches_complaints_and_wishes_are_no_facts(recorded: str) -> None:
 
 @settings(max_examples=examples(200), deadline=None)
 @given(conversations())
-def test_no_line_of_a_fullest_tier_is_told_twice_or_leaves_code_open(recorded: tuple[RecordedMessage, ...]) -> None:
+def test_no_line_of_a_fullest_tier_is_written_twice_or_leaves_code_open(recorded: tuple[RecordedMessage, ...]) -> None:
     for draft in summary(recorded).compartments:
         lines = [line for line in draft.p1.splitlines() if line.startswith("- ")]
         assert len(lines) == len(set(lines))
@@ -668,32 +670,34 @@ def test_no_number_of_decisions_crowds_out_what_a_person_rules(
 
 @pytest.mark.parametrize("count", [5, 60])
 @pytest.mark.parametrize("sentences_", [3, 8, 40])
-def test_a_rule_at_the_end_of_a_long_request_is_kept(sentences_: int, count: int) -> None:
-    wishes = [f"The report number {n} has a title, a date and a sum that is told in words." for n in range(sentences_)]
+def test_a_rule_at_the_end_of_a_long_request_stays(sentences_: int, count: int) -> None:
+    wishes = [
+        f"The report number {n} has a title, a date and a sum that is written in words." for n in range(sentences_)
+    ]
     draft = only(summary(transcript(user(" ".join((*wishes, AUDIT))), agent(decisions(count)))))
     assert wishes[0][:40] in quoted(draft.p1)
     assert AUDIT in quoted(draft.p1)
     assert AUDIT in quoted(draft.p2)
 
 
-def test_a_rule_at_the_end_of_a_long_sentence_is_kept() -> None:
-    told = ", ".join(f"the report number {n} has a title and a date" for n in range(20))
+def test_a_rule_at_the_end_of_a_long_sentence_stays() -> None:
+    mentioned = ", ".join(f"the report number {n} has a title and a date" for n in range(20))
     draft = only(
-        summary(transcript(user(f"I looked at it and {told}, and please never touch the vault."), agent("ok")))
+        summary(transcript(user(f"I looked at it and {mentioned}, and please never touch the vault."), agent("ok")))
     )
     assert "please never touch the vault." in quoted(draft.p1)
 
 
-def test_each_of_many_rules_of_many_messages_is_kept() -> None:
-    filling = "The list is long and it tells of many things that are of no weight. " * 6
+def test_each_of_many_rules_of_many_messages_stays() -> None:
+    filling = "The list is long and it speaks of many things that are of no weight. " * 6
     rules = [f"Never write to the folder number {n} of {name}." for n, name in enumerate(("anna", "boris", "clara"))]
-    said = [message for rule in rules for message in (user(f"{filling}{rule}"), agent(decisions(5)))]
-    p1 = "\n".join(one.p1 for one in summary(transcript(*said)).compartments)
+    messages = [message for rule in rules for message in (user(f"{filling}{rule}"), agent(decisions(5)))]
+    p1 = "\n".join(one.p1 for one in summary(transcript(*messages)).compartments)
     assert all(rule in quoted(p1) for rule in rules), p1
 
 
 def test_a_rule_before_a_question_is_one() -> None:
-    filling = "The list is long and it tells of many things that are of no weight. " * 6
+    filling = "The list is long and it speaks of many things that are of no weight. " * 6
     draft = only(summary(transcript(user(f"{filling}{AUDIT} Can you do that?"), agent(decisions(60)))))
     assert AUDIT in quoted(draft.p1)
 
@@ -708,13 +712,13 @@ def test_a_rule_before_a_question_is_one() -> None:
     ],
 )
 @pytest.mark.parametrize("break_", [" ", "\n", "\n\n"])
-def test_a_rule_is_kept_though_it_consists_of_names(rule: str, break_: str) -> None:
-    wishes = [f"The report number {n} has a title, a date and a sum that is told in words." for n in range(12)]
+def test_a_rule_stays_though_it_consists_of_names(rule: str, break_: str) -> None:
+    wishes = [f"The report number {n} has a title, a date and a sum that is written in words." for n in range(12)]
     draft = only(summary(transcript(user(break_.join((*wishes, rule))), agent(decisions(60)))))
     assert rule in quoted(draft.p1)
 
 
-def test_of_two_rules_that_contradict_each_other_both_are_told() -> None:
+def test_of_two_rules_that_contradict_each_other_both_are_written() -> None:
     recorded = transcript(
         user("Always write the sums of all reports in cents."),
         agent("Done as you say."),
@@ -727,14 +731,14 @@ def test_of_two_rules_that_contradict_each_other_both_are_told() -> None:
 
 
 def test_a_short_rule_that_is_exclaimed_is_no_mere_exclamation() -> None:
-    wishes = [f"The report number {n} has a title, a date and a sum that is told in words." for n in range(12)]
+    wishes = [f"The report number {n} has a title, a date and a sum that is written in words." for n in range(12)]
     draft = only(summary(transcript(user(" ".join(("Great!", "Do not push!", *wishes))), agent("ok"))))
     assert "U: Do not push!" in quoted(draft.p1)
     assert "Great!" not in draft.p1
 
 
-def test_what_only_resembles_the_rules_of_a_long_message_is_told_as_well() -> None:
-    long = f"The list {'is long and it tells of things that are of no weight and ' * 6}ends. Do not push it."
+def test_what_only_resembles_the_rules_of_a_long_message_is_written_as_well() -> None:
+    long = f"The list {'is long and it speaks of things that are of no weight and ' * 6}ends. Do not push it."
     plain = "I do push it to the branch as I see fit, and so it is not your task."
     wanted = [KeySentence(long, 7.0, who=PERSON, rule=True), KeySentence(plain, 6.0, who=PERSON, paragraph=1)]
     assert ["Do not push it.", plain] == [one.text for one in choose_sentences(wanted, 300)]

@@ -156,7 +156,7 @@ def test_nobody_waits_until_the_next_model_call_whatever_is_reported_before_it()
     assert "" == reason(harness)
 
 
-def test_a_long_session_with_one_wish_is_compressed() -> None:
+def test_a_long_session_with_one_request_is_compressed() -> None:
     harness = working(120)
     harness.use(80_000)
     assert "force" == reason(harness)
@@ -230,7 +230,7 @@ def test_where_room_is_short_no_failure_holds_anything_up() -> None:
     assert "force" == reason(harness)
 
 
-def test_a_limit_that_a_refusal_told_counts() -> None:
+def test_a_limit_that_a_refusal_reported_counts() -> None:
     harness = talking(5)
     harness.use(40_000)
     assert "" == reason(harness)
@@ -344,7 +344,7 @@ def test_what_was_made_anew_quotes_nothing_that_is_gone() -> None:
     assert wanted(state, PLAN, SMALL, now=NOW) is None
 
 
-def test_what_only_left_the_list_of_the_harness_is_still_told() -> None:
+def test_what_only_left_the_list_of_the_harness_is_still_summarised() -> None:
     assert 0 == len(compressed("m2", reason="unlisted").history.outdated)
 
 

@@ -193,7 +193,7 @@ def test_places_that_do_not_fit_are_named(given: Output, fault: str) -> None:
         ({"anchors": (" ",)}, "An anchor of the compartment 1-100 has 1 characters; it must have 1 to 120."),
     ],
 )
-def test_what_is_wrong_with_a_compartment_is_said_with_its_place(changed: dict[str, Any], fault: str) -> None:
+def test_what_is_wrong_with_a_compartment_is_named_with_its_place(changed: dict[str, Any], fault: str) -> None:
     assert fault in faults(output(span(1, 100, **changed)))
 
 
@@ -248,7 +248,7 @@ def test_a_summary_is_shorter_than_what_it_stands_for() -> None:
         ({"open_questions": ("",)}, "open_questions 1 has 0 characters; it must have 1 to 400."),
     ],
 )
-def test_what_is_wrong_beside_the_compartments_is_said(more: dict[str, Any], fault: str) -> None:
+def test_what_is_wrong_outside_of_the_compartments_is_named(more: dict[str, Any], fault: str) -> None:
     last = 60 if "unprocessed_from" in more else 100
     assert fault == faults(output((1, last), **more))
 
@@ -267,7 +267,7 @@ def test_there_are_no_more_facts_and_events_than_matter(facts: int, events: int)
     assert bool(faults(given)) == (facts > 20 or events > 10)
 
 
-def test_many_faults_are_told_together_and_not_without_end() -> None:
+def test_many_faults_are_listed_together_and_not_without_end() -> None:
     recorded = faults(output(*(span(n, n, title="", importance=0) for n in range(1, 101))))
     assert MOST_FAULTS + 1 == recorded.count(". ") + 1
     assert recorded.endswith("And 192 more faults of these kinds.")

@@ -122,8 +122,8 @@ async def has(bus: Bus, event_type: str) -> bool:
     return any(event.TYPE == event_type for event in await facts(bus, HARBOUR))
 
 
-class Held(RuleWriter):
-    """The rules, held up until someone lets them go."""
+class WaitingWriter(RuleWriter):
+    """The rules, delayed until a test lets them go."""
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()
@@ -137,8 +137,8 @@ class Held(RuleWriter):
         return await super().write(reading)
 
 
-def held_up(monkeypatch: pytest.MonkeyPatch) -> Held:
-    writer = Held()
+def waiting_writer(monkeypatch: pytest.MonkeyPatch) -> WaitingWriter:
+    writer = WaitingWriter()
     monkeypatch.setattr("services.historian.worker._writer", lambda *_: writer)
     return writer
 
@@ -146,7 +146,7 @@ def held_up(monkeypatch: pytest.MonkeyPatch) -> Held:
 async def test_what_changes_under_a_run_is_not_published(
     bus: Bus, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer = held_up(monkeypatch)
+    writer = waiting_writer(monkeypatch)
     await session.turns(11)
     await session.step(45_000)
     async with opened(Historian(), bus, settings()):
@@ -197,7 +197,7 @@ async def test_a_run_that_was_cut_off_is_made_once_by_the_next_historian(
     await session.turns(11)
     await session.step(45_000)
     with monkeypatch.context() as patch:
-        writer = held_up(patch)
+        writer = waiting_writer(patch)
         other = await connected(broker)
         async with opened(Historian(), other, hasty(settings())):
             await writer.asked.wait()
@@ -213,7 +213,7 @@ async def test_a_run_that_was_cut_off_is_made_once_by_the_next_historian(
 async def test_of_two_historians_that_race_one_publishes(
     broker: Broker, bus: Bus, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer = held_up(monkeypatch)
+    writer = waiting_writer(monkeypatch)
     await session.turns(11)
     await session.step(45_000)
     other = await connected(broker)
@@ -247,7 +247,7 @@ async def test_an_output_of_three_megabytes_stops_nothing(bus: Bus, session: Ses
     assert sum(len(encode(event)) for event in made) < 40_000
 
 
-async def test_a_long_session_with_one_wish_is_compressed(bus: Bus, session: Session) -> None:
+async def test_a_long_session_with_one_request_is_compressed(bus: Bus, session: Session) -> None:
     await session.add_message("user", text("Make all tests pass, and never touch the fixtures"))
     for number in range(60):
         await session.add_message("assistant", ran(f"pytest tests/test_{number}.py", "1 failed\n" * 150, f"c{number}"))

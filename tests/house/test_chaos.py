@@ -99,7 +99,7 @@ async def played_under(
         pytest.param(kill_the_broker, 2, 3, id="broker killed"),
     ],
 )
-async def test_after_every_blow_each_fact_is_told_once_and_no_prefix_changed(
+async def test_after_every_blow_each_fact_is_recorded_once_and_no_prefix_changed(
     installation: InstallationFactory, tmp_path: Path, blow: Blow, blows: int, seed: int
 ) -> None:
     transcripts = recorded("openai")
@@ -155,11 +155,11 @@ async def test_input_delivered_again_from_the_beginning_changes_nothing(
         after, _ = await log_and_views(bus)
         await bus.close()
 
-    assert told_of_input(before) == told_of_input(after)
+    assert facts_of_input(before) == facts_of_input(after)
     assert [] == recorded_twice(after)
 
 
-def told_of_input(log: Sequence[Fact]) -> list[str]:
+def facts_of_input(log: Sequence[Fact]) -> list[str]:
     """The facts of the tagger, who alone reads input. Other rooms may work on what is in the log for a while yet."""
     return [envelope.id for envelope, event in log if type(event) in load("tagger").WRITES]
 
@@ -195,7 +195,7 @@ async def test_a_responder_that_is_too_slow_costs_nothing_but_its_edits(
 async def test_steps_that_were_lost_on_their_way_change_no_prefix(
     installation: InstallationFactory, tmp_path: Path
 ) -> None:
-    """They went out as they were; when the whole list is told again, what was sent stays as it was sent."""
+    """They went out as they were; when the whole list is reported again, what was sent stays as it was sent."""
     async with installation(tmp_path) as running:
         bus = await connect(running)
         pid = running.status["tagger"].pid

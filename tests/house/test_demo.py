@@ -34,7 +34,7 @@ def shortened(recording: Path, folder: Path) -> Path:
     return path
 
 
-async def test_it_plays_tells_and_draws_without_the_broker_and_the_models_of_the_settings(
+async def test_it_plays_reports_and_draws_without_the_broker_and_the_models_of_the_settings(
     installation: InstallationFactory,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -60,10 +60,10 @@ async def test_it_plays_tells_and_draws_without_the_broker_and_the_models_of_the
         given = replace(settings, nats=nats, model=paid[0], embed=paid[1])
         status = await asyncio.to_thread(demo.demo, tmp_path / "tokens.svg", given)
 
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     assert 0 == status
     assert [replace(settings, nats=Nats())] == wanted
-    assert "usable" in told[told.index("ask.session") : told.index("ask.explain")]
-    assert "edits in force" in told[told.index("ask.explain") :]
-    assert "tokens.svg" in told.replace("\n", "")
+    assert "usable" in printed[printed.index("ask.session") : printed.index("ask.explain")]
+    assert "edits in force" in printed[printed.index("ask.explain") :]
+    assert "tokens.svg" in printed.replace("\n", "")
     assert "</svg>" in (tmp_path / "tokens.svg").read_text()

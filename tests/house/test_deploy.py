@@ -76,14 +76,14 @@ def test_an_image_runs_as_nobody_special(name: str) -> None:
 
 
 @EVERY_ROOM
-def test_a_room_is_asked_for_its_health_where_it_tells_it(name: str) -> None:
+def test_a_room_is_asked_for_its_health_where_it_serves_it(name: str) -> None:
     service = SERVICES[name]
     assert ["CMD", "annals", "health", "--port", service["environment"]["ANNALS_HTTP__PORT"]] == service["healthcheck"][
         "test"
     ]
 
 
-def test_the_broker_is_published_on_loopback_unless_told_otherwise_and_nothing_else_is() -> None:
+def test_the_broker_is_published_on_loopback_by_default_and_nothing_else_is() -> None:
     published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
     assert {"nats": ["${ANNALS_BIND:-127.0.0.1}:4222:4222"]} == published
 
@@ -122,7 +122,7 @@ def test_a_room_reads_what_compose_hands_it_without_a_complaint() -> None:
     )
 
 
-def test_the_broker_is_told_nothing_of_the_rooms_settings() -> None:
+def test_the_broker_gets_none_of_the_rooms_settings() -> None:
     assert "env_file" not in SERVICES["nats"]
 
 
@@ -211,17 +211,17 @@ def test_a_password_that_protects_nothing_is_refused(user: str, password: str, w
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("bind", ["", "0.0.0.0"])  # noqa: S104 - what is refused
 def test_one_password_alone_is_refused(user: str, bind: str) -> None:
-    told = refusal(**{VARIABLE_OF[user]: "secret", "ANNALS_BIND": bind})
-    assert "is empty while another password is set" in told
-    assert "set ANNALS_PASSWORD, ANNALS_ROOM_PASSWORD and ANNALS_PERSON_PASSWORD in .env, or none of them" in told
+    refused = refusal(**{VARIABLE_OF[user]: "secret", "ANNALS_BIND": bind})
+    assert "is empty while another password is set" in refused
+    assert "set ANNALS_PASSWORD, ANNALS_ROOM_PASSWORD and ANNALS_PERSON_PASSWORD in .env, or none of them" in refused
 
 
 @pytest.mark.parametrize(("one", "other"), [*itertools.combinations(USERS, 2)])
 def test_two_equal_passwords_are_refused(one: str, other: str) -> None:
-    told = refusal(**passwords(**{one: PASSWORDS[other]}))
-    assert VARIABLE_OF[one] in told
-    assert VARIABLE_OF[other] in told
-    assert "are the same, so who knows one could do what only the other may" in told
+    refused = refusal(**passwords(**{one: PASSWORDS[other]}))
+    assert VARIABLE_OF[one] in refused
+    assert VARIABLE_OF[other] in refused
+    assert "are the same, so who knows one could do what only the other may" in refused
 
 
 async def forbidden(bus: Bus, deed: Awaitable[object]) -> None:
@@ -247,7 +247,7 @@ def unguarded(tmp_path: Path) -> Iterator[TeamBroker]:
 
 @pytest.mark.broker
 @pytest.mark.parametrize(("user", "password"), [("", ""), ("room", "wrong"), ("harness", "")])
-async def test_whoever_does_not_know_the_password_is_told_so_at_once(
+async def test_whoever_does_not_know_the_password_is_refused_at_once(
     guarded: TeamBroker, user: str, password: str
 ) -> None:
     with pytest.raises(Unreachable, match=r"refuses .* set ANNALS_NATS__PASSWORD"):

@@ -38,7 +38,7 @@ LONG = "crane " * 60_000
 
 
 async def planted(bus: Bus, data: Path, state: Path) -> None:
-    """A session that says the secret in every kind of place, and what was left of it beside the broker."""
+    """A session that says the secret in every kind of place, and what was left of it outside of the broker."""
     reference = await Bodies(bus, INBOUND_BODIES).put(f"{LONG} {WORD} {LONG}")
     session = await begun(bus, "opencode", "leaky")
     await session.says(f"the word is {WORD}, for the quay")

@@ -31,7 +31,7 @@ from tests.helpers.waiting import PATIENCE
 pytestmark = [pytest.mark.house, pytest.mark.broker]
 
 WORDS_ONLY = Embed(provider="off")
-KEPT, LOST, NEW = "The quay has a red crane.", "The quay has a blue crane.", "The quay has a green crane."
+COPIED, LOST, NEW = "The quay has a red crane.", "The quay has a blue crane.", "The quay has a green crane."
 KINDS = ("message", "memory")
 KNOWING = ("tagger", "desk", "responder", "historian", "indexer")
 """The rooms that have read or written the lost part."""
@@ -117,7 +117,7 @@ async def assert_all_is_of_this_log(bus: Bus, elsewhere: Path) -> None:
     assert "red" in await found(bus, "red crane")
 
 
-async def assert_it_is_said(bus: Bus, data: Path, known: int, head: int) -> None:
+async def assert_it_is_logged(bus: Bus, data: Path, known: int, head: int) -> None:
     (one,) = (await status_of(bus)).breaks
     assert known == one.known
     assert one.agreed <= head
@@ -136,7 +136,7 @@ async def copied(
     """An installation that goes on behind a copy of its log, made as the manual says; a session goes on with it."""
     async with installation(data, ROOMS, embed=WORDS_ONLY) as running:
         bus = await connect(running)
-        session = await worked(bus, "kept", KEPT)
+        session = await worked(bus, "copied", COPIED)
         await bus.close()
     shutil.copytree(data / "jetstream", copy)
     async with installation(data, ROOMS, embed=WORDS_ONLY) as running:
@@ -144,7 +144,7 @@ async def copied(
         await worked(bus, "lost", LOST)
         session.bus = bus
         for turn in range(3):
-            await session.says(f"kept says {turn} again")
+            await session.says(f"copied says {turn} again")
             await session.step(())
         await indexed(bus)
         yield running, bus, session
@@ -171,7 +171,7 @@ async def test_a_copy_that_is_put_back_under_running_rooms_ends_each_and_is_serv
         assert "blue" not in "".join(heads(await other.step(())))
         await goes_on(again, session)
         await assert_all_is_of_this_log(again, elsewhere)
-        await assert_it_is_said(again, data, known, head)
+        await assert_it_is_logged(again, data, known, head)
         await again.close()
     await assert_the_index_is_of_this_log(installation, data, elsewhere)
 
@@ -204,7 +204,7 @@ async def test_a_copy_that_is_put_back_while_all_is_down_is_noticed_at_the_start
         assert grows == (head > known)
         await worked(bus, "new", NEW)
         await assert_all_is_of_this_log(bus, elsewhere)
-        await assert_it_is_said(bus, data, known, head)
+        await assert_it_is_logged(bus, data, known, head)
         await bus.close()
     await assert_the_index_is_of_this_log(installation, data, elsewhere)
 
@@ -227,6 +227,6 @@ async def test_all_is_killed_and_a_copy_is_put_back(installation: InstallationFa
         head = await LogReader(again).head()
         await worked(again, "new", NEW)
         await assert_all_is_of_this_log(again, elsewhere)
-        await assert_it_is_said(again, data, known, head)
+        await assert_it_is_logged(again, data, known, head)
         await again.close()
     await assert_the_index_is_of_this_log(installation, data, elsewhere)

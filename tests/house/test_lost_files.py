@@ -1,4 +1,4 @@
-"""What a disk may take: views are cut, the log is lost while rooms run, what stands beside the log is spoilt."""
+"""Losses of a disk: views are cut, the log is lost while rooms run, files next to the log are spoilt."""
 
 import os
 import shutil
@@ -108,14 +108,14 @@ def with_a_spoilt_input(data: Path) -> None:
 
 
 def with_cut_files(data: Path) -> None:
-    """What processes of this machine tell each other is cut."""
+    """The files that processes of this machine share are cut."""
     for path in data.glob("*.json"):
         path.write_text(path.read_text()[:3])
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("spoil", [without_an_index, with_a_spoilt_input, with_cut_files])
-async def test_what_is_spoilt_beside_the_log_costs_nothing_of_the_log(
+async def test_spoilt_files_next_to_the_log_cost_nothing_of_the_log(
     installation: InstallationFactory, tmp_path: Path, spoil: Callable[[Path], None]
 ) -> None:
     first, *_, last = recorded("openai")

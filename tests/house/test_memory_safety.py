@@ -51,13 +51,13 @@ async def serving(broker: Broker, tmp_path: Path) -> AsyncIterator[Sequence[Room
         yield made
 
 
-async def test_of_forty_secrets_over_all_ways_in_none_is_kept_anywhere(bus: Bus, serving: Sequence[Room]) -> None:
+async def test_of_forty_secrets_over_all_ways_in_none_is_stored_anywhere(bus: Bus, serving: Sequence[Room]) -> None:
     assert 40 <= len(SECRETS) == len({*SECRETS})
     running = await begun(bus, "opencode", "running")
     served = list(await running.step(serving))
     session = await begun(bus, "opencode", "one")
     for number, shown in enumerate(SHOWN):
-        await _told(bus, session, number, shown)
+        await _given(bus, session, number, shown)
     for shown in SHOWN:
         await bus.publish(Address("harbour", "one").inbound("opencode"), f'{{"id": "{shown}", '.encode(), shown)
     for room in serving:
@@ -68,10 +68,10 @@ async def test_of_forty_secrets_over_all_ways_in_none_is_kept_anywhere(bus: Bus,
     other = await begun(bus, "pi", "two")
     served += await other.step(serving)
 
-    kept = {name: await stored(bus, name) for name in (LOG.name, DEAD.name)}
-    assert len(SHOWN) <= len(kept[DEAD.name])
+    streams = {name: await stored(bus, name) for name in (LOG.name, DEAD.name)}
+    assert len(SHOWN) <= len(streams[DEAD.name])
     places = {
-        **{name: b"".join(one.data + repr(one.headers).encode() for one in found) for name, found in kept.items()},
+        **{name: b"".join(one.data + repr(one.headers).encode() for one in found) for name, found in streams.items()},
         "views": "\n".join(await _rows(bus)).encode(),
         "served": encode(served),
     }
@@ -80,7 +80,7 @@ async def test_of_forty_secrets_over_all_ways_in_none_is_kept_anywhere(bus: Bus,
     assert set() == found
 
 
-async def _told(bus: Bus, session: Harness, number: int, shown: str) -> None:
+async def _given(bus: Bus, session: Harness, number: int, shown: str) -> None:
     """One secret by each way in, in words that would be remembered."""
     address = Address(HARBOUR.project, "one")
     words = [f"Always deploy berth {number} by way {way} with {shown} because it asks for that." for way in range(6)]
@@ -165,9 +165,9 @@ async def test_what_is_quarantined_is_in_no_head_after_the_next_rebase(
     address, value = Address(HARBOUR.project, "bad"), {"session": "bad", "actor": "build"}[kind]
     for number, text in enumerate(TALKED_INTO):
         assert (await send(bus, address, MemoryWrite(text), name=f"w{number}", actor=AGENT)).ok
-    held = await send(bus, address, MemoryPropose("CONSTRAINTS", "Ropes must always be hemp.", "bad"), name="p",
+    proposed = await send(bus, address, MemoryPropose("CONSTRAINTS", "Ropes must always be hemp.", "bad"), name="p",
                       actor=AGENT)  # fmt: skip
-    await done(bus, MemoryDecide(named_in(held.text), approve=True))
+    await done(bus, MemoryDecide(named_in(proposed.text), approve=True))
     await done(bus, MemoryWrite(RULE))
     poisoned = [*TALKED_INTO, "Ropes must always be hemp."]
     running = await begun(bus, "pi", "running")

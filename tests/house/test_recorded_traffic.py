@@ -1,4 +1,4 @@
-"""What adapters once said, said again to an installation of today: it must answer as it answered then.
+"""The recorded traffic of adapters, sent to an installation of today: it must answer as it answered then.
 
 A difference means that sessions which are under way would see their prefix change when the code is replaced. Where
 that is meant, `python -m tests.harness.record` makes new recordings.
@@ -55,9 +55,9 @@ async def test_recorded_traffic_is_answered_as_it_was(
 
 
 async def send(bus: Bus, line: Line) -> bytes:
-    """Say, wish or ask it. What was not answered in time then is not asked: nothing was decided at that step."""
+    """Send a report, command or question. What got no answer in time then is left out: that step decided nothing."""
     if line.is_inbound:
-        if _is_copy(line):  # then the origin had long been told
+        if _is_copy(line):  # then the origin had been reported long before
             await settle(bus)
         await bus.publish(line.subject, line.payload, line.id)
     elif line.status in DECIDED:
@@ -75,7 +75,7 @@ def _is_copy(line: Line) -> bool:
 
 
 def meant(line: Line, reply: bytes) -> object:
-    """What a reply comes to for an agent. Positions in the log are not compared: more may be told today than then."""
+    """The part of a reply that an agent reads. Positions in the log are not compared: there may be more today."""
     if line.is_inbound or not line.is_answered:
         return None
     if line.is_asked:

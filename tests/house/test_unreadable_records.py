@@ -51,10 +51,10 @@ async def without_bodies(bus: Bus) -> None:
     """Leave facts whose long texts are in no bucket."""
     nowhere = 64 * "0"
     message = MessageRecorded(message="m", role="user")
-    said = PartRecorded(message="m", part="p", kind="text", text_ref=nowhere, bytes=9_999_999, digest="d")
+    part = PartRecorded(message="m", part="p", kind="text", text_ref=nowhere, bytes=9_999_999, digest="d")
     ran = PartRecorded(message="m", part="q", kind="tool", tool="read", call="c", output_ref="*.>", input_ref=nowhere)
     document = DocumentCaptured(path="README.md", digest="d", bytes=9_999_999, text_ref=nowhere)
-    for event, address in ((message, SESSION), (said, SESSION), (ran, SESSION), (document, PROJECT)):
+    for event, address in ((message, SESSION), (part, SESSION), (ran, SESSION), (document, PROJECT)):
         await bus.client.publish(address.log(event.TYPE), enveloped(event, address))
 
 

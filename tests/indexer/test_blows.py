@@ -52,7 +52,7 @@ def settings_of(folder: Path, **changes: Any) -> Settings:  # noqa: ANN401 - set
 
 
 async def a_session(bus: Bus, chance: random.Random, length: int, name: str = "m") -> None:
-    """Messages that come, with outputs of tools, are given places, are said anew and are removed."""
+    """Messages that come, with outputs of tools, are given places, are written anew and are removed."""
     append = LogWriter(bus).append
     for number in range(length):
         text = " ".join(f"w{chance.randint(0, 99)}" for _ in range(chance.randint(1, 120)))
@@ -74,11 +74,11 @@ async def rebuilt(bus: Bus, folder: Path) -> Sequence[Mapping[str, Any]]:
 
 
 async def all_rows(folder: Path) -> Sequence[Mapping[str, Any]]:
-    """What people and agents said, and the names in outputs of tools."""
-    said, answers = [await rows_of(folder, kind, columns=ROWS) for kind in ("message", "output")]
-    assert said
+    """The messages of people and agents, and the names in outputs of tools."""
+    texts, answers = [await rows_of(folder, kind, columns=ROWS) for kind in ("message", "output")]
+    assert texts
     assert answers
-    return [*said, *answers]
+    return [*texts, *answers]
 
 
 async def test_what_is_delivered_again_is_one_row(bus: Bus, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def _through(folder: Path) -> int:
     return read_position(folder_of(folder) / set_name()).through
 
 
-async def test_a_full_disk_is_told_and_heals(bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_is_reported_and_heals(bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projector, "RETRY_PAUSE", 0.05)
     append, indexer = LogWriter(bus).append, Indexer()
     long = [random.Random(number).randbytes(30_000).hex() for number in range(3)]
@@ -222,7 +222,7 @@ LONG = " ".join(["one"] * 90)
 
 
 class FakeModel:
-    """An embedder that answers as it is told: each text's vector begins with its length."""
+    """An embedder that answers as its test asks: each text's vector begins with its length."""
 
     def __init__(self, name: str = "a", dimensions: int = 4) -> None:
         self.name, self.dimensions, self.error = name, dimensions, ""
@@ -274,7 +274,7 @@ async def test_without_an_embedder_rows_are_written_and_filled_when_it_is_there_
         assert [True] == await filled(tmp_path)
 
 
-async def test_another_model_has_an_index_of_its_own_beside_the_old_one(
+async def test_another_model_has_an_index_of_its_own_next_to_the_old_one(
     bus: Bus, tmp_path: Path, model: FakeModel
 ) -> None:
     append, indexer = LogWriter(bus).append, Indexer()
@@ -356,10 +356,10 @@ PROJECT = Address("harbour")
 
 async def change_text(index: Index, kind: str, ref: str) -> None:
     """Another text in a row than was written there, as of a bit that has flipped on the disk."""
-    ((name, said),) = [
+    ((name, texts),) = [
         (row["key"], row["hash"]) for row in await index.table(kind).rows(["key", "hash"], f"ref = '{ref}'")
     ]
-    changed = {"key": [name], "hash": [said], "text": ["something else"]}
+    changed = {"key": [name], "hash": [texts], "text": ["something else"]}
     assert 1 == await index.table(kind).fill(changed, unless_changed="hash")
     await index.settle()
 

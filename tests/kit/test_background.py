@@ -1,4 +1,4 @@
-"""What a room does beside all else ends when the room closes, whatever it makes of being cancelled."""
+"""A room's background task ends when the room closes, whatever it makes of being cancelled."""
 
 import asyncio
 import gc
@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from structlog.testing import capture_logs
 
-from services.kit.background import begin, tell_unretrieved
+from services.kit.background import begin, log_unretrieved
 from services.kit.logs import logger
 from services.kit.room import Kit
 from services.settings import Settings
@@ -63,7 +63,7 @@ async def test_work_that_tidies_up_is_given_the_time_for_that() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "logged"),
     [
         (
             socket.gaierror(-2, "Name or service not known"),
@@ -72,13 +72,13 @@ async def test_work_that_tidies_up_is_given_the_time_for_that() -> None:
         (RuntimeError("it broke"), {"event": "Future exception was never retrieved"}),
     ],
 )
-async def test_what_nobody_looks_at_is_one_line_of_the_log(error: Exception, told: dict[str, str]) -> None:
+async def test_what_nobody_looks_at_is_one_line_of_the_log(error: Exception, logged: dict[str, str]) -> None:
     loop = asyncio.get_running_loop()
-    loop.set_exception_handler(tell_unretrieved)
+    loop.set_exception_handler(log_unretrieved)
     with capture_logs() as lines:
         loop.create_future().set_exception(error)
         gc.collect()
     (line,) = lines
-    assert told.items() <= line.items()
-    assert line.get("exc_info") is (None if "error" in told else error)
-    assert ("it broke" in line.get("future", "")) == ("error" not in told)
+    assert logged.items() <= line.items()
+    assert line.get("exc_info") is (None if "error" in logged else error)
+    assert ("it broke" in line.get("future", "")) == ("error" not in logged)

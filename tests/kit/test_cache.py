@@ -50,14 +50,14 @@ async def test_a_session_is_loaded_to_the_head_of_the_log(bus: Bus) -> None:
 
 
 async def test_catching_up_reads_only_what_is_new(bus: Bus) -> None:
-    held = sessions(bus)
+    cache = sessions(bus)
     await Appender(bus).append(wrapped(titles(2)), {})
-    entry = await held.get(HARBOUR)
+    entry = await cache.get(HARBOUR)
     await Appender(bus).append(wrapped(titles(2, start=2), {HARBOUR.log(SessionRenamed.TYPE): 2}), entry.subjects)
     assert tuple(titles(2)) == entry.state
-    await held.catch_up(entry)
+    await cache.catch_up(entry)
     assert tuple(titles(4)) == entry.state
-    assert entry is await held.get(HARBOUR)
+    assert entry is await cache.get(HARBOUR)
 
 
 async def test_of_two_writers_of_one_type_the_loser_reloads_and_decides_again(bus: Bus) -> None:
@@ -73,10 +73,10 @@ async def test_of_two_writers_of_one_type_the_loser_reloads_and_decides_again(bu
 
 
 async def test_own_facts_are_not_applied_twice(bus: Bus) -> None:
-    held = sessions(bus)
-    entry = await held.get(HARBOUR)
+    cache = sessions(bus)
+    entry = await cache.get(HARBOUR)
     await append(bus, entry, titles(3))
-    await held.catch_up(entry)
+    await cache.catch_up(entry)
     assert tuple(titles(3)) == entry.state
     assert 3 == entry.seq
 
@@ -96,13 +96,13 @@ async def test_a_fact_that_is_fed_while_a_decision_is_appended_is_not_lost_and_n
 
 
 async def test_facts_of_other_writers_between_own_ones_are_not_lost(bus: Bus) -> None:
-    held = sessions(bus)
-    entry = await held.get(HARBOUR)
+    cache = sessions(bus)
+    entry = await cache.get(HARBOUR)
     await append(bus, entry, titles(1))
     await Appender(bus).append(wrapped([SessionIdled()]), {})
     await append(bus, entry, titles(1, start=1))
     assert 0 == entry.seq
-    await held.catch_up(entry)
+    await cache.catch_up(entry)
     assert (*titles(2), SessionIdled()) == entry.state
     assert {HARBOUR.log(SessionRenamed.TYPE): 3, HARBOUR.log(SessionIdled.TYPE): 2} == entry.subjects
     assert 3 == entry.seq
@@ -121,13 +121,13 @@ async def test_a_fact_that_breaks_the_fold_is_passed_over_and_its_position_count
 
 
 async def test_the_session_used_longest_ago_is_forgotten(bus: Bus) -> None:
-    held = sessions(bus, capacity=2)
+    cache = sessions(bus, capacity=2)
     first, second, third = (Address("harbour", f"s{number}") for number in range(3))
     for address in (first, second, first, third):
-        await held.get(address)
-    assert 2 == len(held)
-    assert held.peek(second) is None
-    assert held.peek(first) is not None
+        await cache.get(address)
+    assert 2 == len(cache)
+    assert cache.peek(second) is None
+    assert cache.peek(first) is not None
 
 
 class Gate(LogReader):
@@ -147,14 +147,14 @@ class Gate(LogReader):
 
 async def test_a_session_that_is_being_loaded_is_not_forgotten(bus: Bus) -> None:
     reader = Gate(bus)
-    held = Sessions(reader, evolve, NOTHING, capacity=1)
+    cache = Sessions(reader, evolve, NOTHING, capacity=1)
     await Appender(bus).append(wrapped(titles(2)), {})
     other = Address("harbour", "s2")
     loads = []
     for address in (HARBOUR, other):
-        loads.append(asyncio.create_task(held.get(address)))
+        loads.append(asyncio.create_task(cache.get(address)))
         await asyncio.wait_for(reader.reading.acquire(), PATIENCE)
-    again = asyncio.create_task(held.get(HARBOUR))
+    again = asyncio.create_task(cache.get(HARBOUR))
     for gate in reader.open.values():
         gate.set()
     first, second = await asyncio.gather(*loads)
@@ -164,8 +164,8 @@ async def test_a_session_that_is_being_loaded_is_not_forgotten(bus: Bus) -> None
 
 async def test_one_session_asked_for_twice_at_once_is_loaded_once(bus: Bus) -> None:
     reader = Gate(bus)
-    held = Sessions(reader, evolve, NOTHING, capacity=8)
-    both = [asyncio.create_task(held.get(HARBOUR)) for _ in range(2)]
+    cache = Sessions(reader, evolve, NOTHING, capacity=8)
+    both = [asyncio.create_task(cache.get(HARBOUR)) for _ in range(2)]
     await asyncio.wait_for(reader.reading.acquire(), PATIENCE)
     reader.open[HARBOUR.log_filter].set()
     first, second = await asyncio.gather(*both)
@@ -180,7 +180,7 @@ async def test_a_load_that_fails_leaves_nothing_behind(bus: Bus) -> None:
                 yield recorded
             raise ConnectionError
 
-    held = Sessions(Broken(bus), evolve, NOTHING, capacity=8)
+    cache = Sessions(Broken(bus), evolve, NOTHING, capacity=8)
     with pytest.raises(ConnectionError):
-        await held.get(HARBOUR)
-    assert held.peek(HARBOUR) is None
+        await cache.get(HARBOUR)
+    assert cache.peek(HARBOUR) is None

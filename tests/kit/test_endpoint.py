@@ -1,4 +1,4 @@
-"""Where the broker is: it is said, or was written down here, and is never guessed."""
+"""The broker's address: it is given, or was written to a file here, and is never guessed."""
 
 from pathlib import Path
 

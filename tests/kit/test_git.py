@@ -22,9 +22,9 @@ def program(folder: Path, text: str) -> dict[str, str]:
     return {"PATH": f"{folder}:{os.environ['PATH']}", "KNOWN": "yes"}
 
 
-async def test_it_hands_on_what_is_said_and_answered(tmp_path: Path) -> None:
+async def test_it_hands_on_requests_and_answers(tmp_path: Path) -> None:
     environment = program(tmp_path, 'echo "$1 $KNOWN $HOME"; cat')
-    assert b"log yes \nsaid" == await git(tmp_path, environment, "log", stdin=b"said")
+    assert b"log yes \ninput" == await git(tmp_path, environment, "log", stdin=b"input")
 
 
 async def test_who_does_not_listen_is_no_failure(tmp_path: Path) -> None:

@@ -36,9 +36,9 @@ async def damaged(broker: Broker, bus: Bus, data: Path) -> Bus:
 def flip(data: Path) -> None:
     """Change a letter of one fact in the newest block."""
     block = max(data.rglob("streams/LOG/msgs/*.blk"), key=lambda path: int(path.stem))
-    held = bytearray(block.read_bytes())
-    held[held.index(b"title 20")] ^= 4
-    block.write_bytes(held)
+    content = bytearray(block.read_bytes())
+    content[content.index(b"title 20")] ^= 4
+    block.write_bytes(content)
 
 
 async def test_nothing_is_confirmed_where_the_newest_facts_cannot_be_read(

@@ -57,7 +57,7 @@ async def test_a_process_that_ends_finishes_its_part_and_leaves_the_rest_at_once
     async with baking(other, leaving, patient) as room:
         await order(bus, "bread 3")
         await gate.entered.wait()
-        closing = asyncio.create_task(let_go(room.jobs._consumer, gate))  # noqa: SLF001 - nothing else tells of the end
+        closing = asyncio.create_task(let_go(room.jobs._consumer, gate))  # noqa: SLF001 - nothing else reports the end
     await closing
     await other.close()
     assert DONE[:1] == await notes(bus)

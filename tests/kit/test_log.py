@@ -148,7 +148,7 @@ async def test_decisions_that_wait_go_out_together_and_get_their_own_positions(b
 
 
 async def test_few_events_go_out_as_they_are_though_they_are_of_several_decisions(bus: Bus) -> None:
-    """An atomic batch is four synced writes, and many operations on files beside: more than these events are."""
+    """An atomic batch is four synced writes, and many other operations on files: more than these events are."""
     appender = Appender(bus)
     addresses = [Address("harbour", f"s{number}") for number in range(4)]
     positions = await asyncio.gather(
@@ -236,7 +236,7 @@ async def test_a_decision_that_nobody_waits_for_any_more_does_not_hurt_those_it_
 
 
 @pytest.mark.parametrize("count", [1, FEW + 1])
-async def test_a_fact_above_the_brokers_limit_is_said_to_be_too_large(bus: Bus, count: int) -> None:
+async def test_a_fact_above_the_brokers_limit_is_refused_as_too_large(bus: Bus, count: int) -> None:
     appender = Appender(bus)
     long = SessionRenamed(title="x" * bus.max_payload)
     with pytest.raises(TooLarge, match=r"session\.renamed"):
@@ -423,7 +423,7 @@ async def let_through(broker: Broker, user: str, attempts: dict[str, Attempt]) -
     return passed
 
 
-async def test_a_room_may_not_change_what_is_kept(broker: Broker, bus: Bus) -> None:
+async def test_a_room_may_not_change_stored_objects(broker: Broker, bus: Bus) -> None:
     await Appender(bus).append(wrapped(titles(1)), {})
     assert [] == await let_through(broker, "room", ROOM_ATTEMPTS)
     assert titles(1) == await facts(bus)

@@ -49,7 +49,7 @@ async def dead_letters(bus: Bus) -> list[tuple[str, str, str, str]]:
 
 
 def gone(bus: Bus) -> Callable[[], object]:
-    """Cut this connection as a crash does: nothing more is said on it."""
+    """Cut this connection as a crash does: nothing more is sent on it."""
     return bus.client.close
 
 
@@ -233,14 +233,14 @@ async def test_a_subject_that_is_no_address_becomes_a_dead_letter(bus: Bus, subj
 
 
 class Doomed(Bus):
-    """A connection that breaks right after a dead letter was kept."""
+    """A connection that breaks right after a dead letter was stored."""
 
     async def dead_letter(self, room: str, stream: str, message: Delivery, reason: str) -> None:
         await super().dead_letter(room, stream, message, reason)
         await self.client.close()
 
 
-async def test_a_dead_letter_is_kept_once_although_its_message_comes_again(broker: Broker, bus: Bus) -> None:
+async def test_a_dead_letter_is_stored_once_although_its_message_comes_again(broker: Broker, bus: Bus) -> None:
     await publish(bus, "refuse")
     settings = quick_settings()
     for _ in range(2):
@@ -338,7 +338,7 @@ async def test_while_something_is_away_nothing_overtakes_what_needs_it(bus: Bus)
     assert [] == await dead_letters(bus)
 
 
-async def test_a_dead_letter_at_the_brokers_limit_is_kept_as_far_as_it_fits(bus: Bus) -> None:
+async def test_a_dead_letter_at_the_brokers_limit_is_stored_as_far_as_it_fits(bus: Bus) -> None:
     headers = {"Nats-Msg-Id": "x"}
     size = bus.max_payload - len("NATS/1.0\r\nNats-Msg-Id: x\r\n\r\n")
     await bus.client.publish("in.pi.nowhere", b"x" * size, headers=headers)

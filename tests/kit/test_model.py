@@ -85,7 +85,7 @@ async def test_an_answer_may_be_fenced_or_thought_about(form: Format, text: str)
 
 
 @EITHER
-async def test_what_an_answer_says_of_thoughts_and_fences_is_kept(form: Format) -> None:
+async def test_what_an_answer_says_of_thoughts_and_fences_stays(form: Format) -> None:
     note = "wrapped in <think>x</think> and\n```\nfenced\n```"
     async with world(form, Reply(text=msgspec.json.encode(Count(1, note)).decode())) as asked:
         assert Count(1, note) == await asked.ask()
@@ -118,14 +118,14 @@ async def test_a_wrong_answer_is_mended_once_with_what_was_wrong(form: Format) -
         ("[" * 100_000, "The answer is not the JSON object that was asked for"),
     ],
 )
-async def test_whatever_is_wrong_is_said_in_the_repair(text: str, sentence: str) -> None:
+async def test_whatever_is_wrong_is_named_in_the_repair(text: str, sentence: str) -> None:
     async with world("openai", Reply(text=text), GOOD) as asked:
         await asked.ask()
         assert sentence in asked.attempts[0].detail
         assert sentence in asked.prompts[1]
 
 
-async def test_what_was_wrong_is_told_whole_to_the_model_and_without_secrets_to_everyone_else() -> None:
+async def test_what_was_wrong_goes_whole_to_the_model_and_without_secrets_to_everyone_else() -> None:
     token = "ghp_" + "a1B2c3D4e5F6" * 3
     text = '{"sheep": 1, "' + token + '": 2, "' + "w" * 600 + '": 3}'
     async with world("openai", Reply(text=text), Reply(text=text)) as asked:
@@ -136,7 +136,7 @@ async def test_what_was_wrong_is_told_whole_to_the_model_and_without_secrets_to_
         assert len(failed.detail) <= 500
 
 
-async def test_an_answer_that_was_cut_off_is_told_to_be_shorter() -> None:
+async def test_after_an_answer_that_was_cut_off_a_shorter_one_is_asked_for() -> None:
     async with world("openai", Reply(text='{"sheep": ', finish="length"), GOOD, max_output=4000) as asked:
         await asked.ask()
         assert asked.attempts[0].detail.startswith("The answer was cut off, as it may have 4000 tokens; be shorter.")
@@ -215,7 +215,7 @@ async def test_a_refusal_is_not_tried_again_and_the_next_model_is_asked(form: Fo
 
 
 @EITHER
-async def test_keys_are_said_back_by_nobody(form: Format) -> None:
+async def test_keys_are_repeated_by_nobody(form: Format) -> None:
     answer = f"Incorrect API key provided: {KEY}, and sk-ant-{'a1' * 20} is none either."
     async with world(form, Reply(refusal=refusal(form, 401, answer))) as asked:
         failed = await asked.fails()

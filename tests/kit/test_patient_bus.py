@@ -86,7 +86,7 @@ class FallingBus(CountingBus):
         return await super()._requested(subject, data, timeout)
 
 
-async def test_what_may_have_been_heard_before_it_broke_is_never_said_to_have_reached_nobody(broker: Broker) -> None:
+async def test_what_may_have_been_heard_before_it_broke_is_never_reported_as_unheard(broker: Broker) -> None:
     falling = await connected(broker, kind=FallingBus)
     assert isinstance(falling, FallingBus)
     falling.patience = 0.3

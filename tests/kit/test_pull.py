@@ -20,32 +20,32 @@ DURABLE = "reader"
 
 
 class Reader:
-    """Takes what comes, and finishes it when it is told to."""
+    """Takes what comes, and finishes it when a test asks for it."""
 
     def __init__(self, bus: Bus, credit: int) -> None:
         self.bus = bus
         self.credit = credit
         self.seen: list[int] = []
-        self.held: list[Delivery] = []
+        self.unacknowledged: list[Delivery] = []
         self.most = 0
         self.pull: Pull | None = None
 
     def arrived(self, delivery: Delivery) -> None:
         self.seen.append(delivery.metadata.sequence.stream)
-        self.held.append(delivery)
-        self.most = max(self.most, len(self.held))
+        self.unacknowledged.append(delivery)
+        self.most = max(self.most, len(self.unacknowledged))
 
     async def finish(self, count: int) -> None:
         for _ in range(count):
-            await self.held.pop(0).ack()
+            await self.unacknowledged.pop(0).ack()
         assert self.pull is not None
         self.pull.finished(count)
 
     async def finish_all(self, total: int) -> None:
         """Finish as it comes, until so many have come."""
-        while len(self.seen) < total or self.held:
-            await until(lambda: self.held)
-            await self.finish(len(self.held))
+        while len(self.seen) < total or self.unacknowledged:
+            await until(lambda: self.unacknowledged)
+            await self.finish(len(self.unacknowledged))
 
     async def make(self) -> None:
         await self.bus.consumer(IN.name, DURABLE, ack_wait=30, max_ack_pending=1000)
@@ -114,7 +114,7 @@ async def test_without_room_nothing_more_is_asked_for(bus: Bus) -> None:
         await reader.finish(1)
         await until(lambda: len(reader.seen) == 12)
         await settled(bus)
-        assert (12, 8) == (len(reader.seen), len(reader.held))
+        assert (12, 8) == (len(reader.seen), len(reader.unacknowledged))
 
 
 async def test_credit_of_one_goes_on_for_ever(bus: Bus) -> None:
@@ -132,7 +132,7 @@ async def test_beginning_anew_does_not_let_in_more_than_there_is_room_for(bus: B
         for _ in range(3):
             await reader.pull.restart()
         await settled(bus)
-        assert 8 == len(reader.held)
+        assert 8 == len(reader.unacknowledged)
         await reader.finish_all(30)
         assert (list(range(1, 31)), 8) == (reader.seen, reader.most)
 
@@ -178,18 +178,18 @@ def count_requests(bus: Bus) -> list[int]:
     return batches
 
 
-@pytest.mark.parametrize("held", [0, 3])
-async def test_a_consumer_that_was_deleted_is_made_again(bus: Bus, held: int) -> None:
-    await publish(bus, held)
+@pytest.mark.parametrize("unacknowledged", [0, 3])
+async def test_a_consumer_that_was_deleted_is_made_again(bus: Bus, unacknowledged: int) -> None:
+    await publish(bus, unacknowledged)
     async with reading(bus) as reader:
-        await until(lambda: len(reader.held) == held)
+        await until(lambda: len(reader.unacknowledged) == unacknowledged)
         await delete_consumer(bus)
-        await publish(bus, 20, start=held + 1)
-        await until(lambda: len(reader.held) == 8)
+        await publish(bus, 20, start=unacknowledged + 1)
+        await until(lambda: len(reader.unacknowledged) == 8)
         await settled(bus)
-        assert 8 == len(reader.held)
-        await reader.finish_all(held + 20 + held)
-        assert list(range(1, held + 21)) == reader.seen[held:]
+        assert 8 == len(reader.unacknowledged)
+        await reader.finish_all(unacknowledged + 20 + unacknowledged)
+        assert list(range(1, unacknowledged + 21)) == reader.seen[unacknowledged:]
         assert 8 == reader.most
 
 

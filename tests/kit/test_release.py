@@ -28,7 +28,7 @@ def test_every_piece_is_referred_to_before_the_whole_is_let_go_of() -> None:
 
 
 def test_nothing_is_left_of_it() -> None:
-    held: list[object] = [Tree(Map({"a": Leaf("a")}), ([Leaf("b")],))]
-    release(held)
-    assert [] == held
+    objects: list[object] = [Tree(Map({"a": Leaf("a")}), ([Leaf("b")],))]
+    release(objects)
+    assert [] == objects
     assert not any(isinstance(one, Leaf | Tree) for one in gc.get_objects())

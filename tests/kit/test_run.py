@@ -216,7 +216,7 @@ async def test_a_connection_that_is_over_for_good_ends_the_room(bus: Bus) -> Non
 
 
 @pytest.mark.own_broker
-@pytest.mark.parametrize("is_lost", [False, True], ids=["kept", "lost"])
+@pytest.mark.parametrize("is_lost", [False, True], ids=["there", "lost"])
 async def test_a_broker_that_comes_back_with_another_log_ends_the_room(
     broker: Broker, bus: Bus, tmp_path: Path, *, is_lost: bool
 ) -> None:
@@ -252,9 +252,9 @@ OTHERS: dict[str, Histories] = {
     "a copy in which the same was decided again": (titles(4, 3), titles(4, 3)),
     "a copy in which only the newest is the same": ((*titles(3, 3), AGAIN), (*titles(3, 50), AGAIN)),
 }
-"""What a log held behind its copy, and what the copy has grown since.
+"""The records of a log behind its copy, and what the copy has grown since.
 
-Who has only written does not know when that was stored: of what was decided again its guards tell it.
+Who has only written does not know when that was stored: of what was decided again its guards report it.
 """
 EXAMPLES = {
     ("a copy that ends at the last of both", False),
@@ -284,11 +284,11 @@ async def test_a_broker_that_comes_back_with_a_copy_of_its_log_ends_who_knew_mor
         if events:
             await Appender(bus).append(wrapped(events, {TITLE: behind}), {TITLE: behind})
 
-    async def exchanged(kept: Path, brought: Path | None = None) -> None:
+    async def exchanged(copy: Path, brought: Path | None = None) -> None:
         """Stop the broker, keep a copy of what it has, and start it with another one."""
         broker.stop()
         await until(lambda: not bus.connected)
-        shutil.copytree(store, kept, dirs_exist_ok=True)
+        shutil.copytree(store, copy, dirs_exist_ok=True)
         if brought is not None:
             shutil.rmtree(store)
             shutil.copytree(brought, store)
@@ -401,7 +401,7 @@ async def test_a_part_that_is_done_or_cut_off_at_the_end_is_no_failure(bus: Bus)
     assert not kit.failed.is_set()
 
 
-async def test_a_broker_that_was_left_behind_is_ended_and_its_port_is_kept(tmp_path: Path) -> None:
+async def test_a_broker_that_was_left_behind_is_ended_and_its_port_stays(tmp_path: Path) -> None:
     left = Broker(tmp_path, port=0, max_payload=1024 * 1024)
     await left.start()
     assert left.process is not None

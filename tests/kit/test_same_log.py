@@ -16,7 +16,7 @@ def history(length: int, name: str = "a", begun: int = 1) -> list[Mark]:
     return [Mark(seq, f"{name}{seq}", begun * 1_000_000 + seq) for seq in range(1, length + 1)]
 
 
-def kept(log: Sequence[Mark], steps: Sequence[int]) -> tuple[Mark, ...]:
+def marks_at(log: Sequence[Mark], steps: Sequence[int]) -> tuple[Mark, ...]:
     """The marks of who has read a log, so many records at once, again and again."""
     marks: tuple[Mark, ...] = ()
     at = turn = 0
@@ -36,13 +36,13 @@ STEPS = st.lists(st.integers(1, 400), min_size=1, max_size=5)
 @given(length=LENGTHS, more=st.integers(0, 500), steps=STEPS)
 def test_the_same_log_is_known_again_however_it_has_grown(length: int, more: int, steps: list[int]) -> None:
     log = history(length + more)
-    assert judged(kept(log[:length], steps), log) is None
+    assert judged(marks_at(log[:length], steps), log) is None
 
 
 @given(length=LENGTHS, steps=STEPS)
 def test_marks_are_few_in_order_and_have_the_newest(length: int, steps: list[int]) -> None:
     log = history(length)
-    marks = kept(log, steps)
+    marks = marks_at(log, steps)
     assert log[-1] == marks[-1]
     assert [mark.seq for mark in marks] == sorted({mark.seq for mark in marks})
     assert len(marks) <= 2 * length.bit_length() + 2
@@ -53,7 +53,7 @@ def test_a_log_that_went_back_is_noticed_however_far_it_grew_again(
     length: int, cut: int, grown: int, steps: list[int]
 ) -> None:
     log = history(length)
-    marks, cut = kept(log, steps), min(cut, length - 1)
+    marks, cut = marks_at(log, steps), min(cut, length - 1)
     other = log[:cut] + history(max(cut, grown), "b", begun=2)[cut:]
     found = judged(marks, other)
     assert found is not None
@@ -69,7 +69,7 @@ def test_a_log_that_decided_the_same_again_is_noticed_by_its_times(
     log = history(length)
     cut = min(cut, length - 1)
     other = log[:cut] + history(length + more, begun=2)[cut:]
-    assert judged(kept(log, steps), other) is not None
+    assert judged(marks_at(log, steps), other) is not None
 
 
 @given(length=LENGTHS, changed=st.sets(st.integers(1, LONGEST), max_size=20), steps=STEPS)
@@ -78,7 +78,7 @@ def test_without_times_any_mark_with_another_id_is_a_difference(
 ) -> None:
     """The newest one may be the same by chance."""
     log = [Mark(mark.seq, mark.id) for mark in history(length)]
-    marks = kept(log, steps)
+    marks = marks_at(log, steps)
     other = [Mark(mark.seq, f"b{mark.seq}") if mark.seq in changed else mark for mark in log]
     found = judged(marks, other)
     assert (found is not None) == bool(changed & {mark.seq for mark in marks})
@@ -89,12 +89,12 @@ def test_without_times_any_mark_with_another_id_is_a_difference(
 def test_an_older_mark_reveals_what_the_newest_does_not() -> None:
     log = [Mark(seq, f"a{seq}") for seq in range(1, 101)]
     other = [*log[:60], *(Mark(seq, f"b{seq}") for seq in range(61, 100)), log[99], Mark(101, "b101")]
-    found = judged(kept(log, [10]), other)
+    found = judged(marks_at(log, [10]), other)
     assert found == Difference(100, 40, 101)
 
 
 def test_a_log_that_is_gone_is_another_one() -> None:
-    assert judged(kept(history(5), [1]), []) == Difference(5, 0, 0)
+    assert judged(marks_at(history(5), [1]), []) == Difference(5, 0, 0)
 
 
 @given(length=LENGTHS, cut=st.integers(0, LONGEST), grown=st.integers(0, 2 * LONGEST))

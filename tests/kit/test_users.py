@@ -135,15 +135,15 @@ async def test_an_installation_from_before_people_had_a_user_gives_them_one(brok
     assert before is not None
     assert {*USERS} == {*before.passwords}
     broker.stop()
-    kept = {user: before.passwords[user] for user in ("room", "harness")}
-    write(settings.data, msgspec.structs.replace(before, passwords=kept))
+    passwords = {user: before.passwords[user] for user in ("room", "harness")}
+    write(settings.data, msgspec.structs.replace(before, passwords=passwords))
 
     again = Broker(settings.data, port=0, max_payload=65536)
     await again.start()
     try:
         after = read(settings.data)
         assert isinstance(after, EndpointFile)
-        assert kept == {user: after.passwords[user] for user in kept}
+        assert passwords == {user: after.passwords[user] for user in passwords}
         endpoint = find(Settings(data=tmp_path, nats=Nats(user="person")))
         assert ("person", after.passwords["person"]) == (endpoint.user, endpoint.password)
         bus = await Bus.connect(endpoint.url, "test", user=endpoint.user, password=endpoint.password)

@@ -105,7 +105,7 @@ UNSEEN_AGAINST = (
     ("Os testes rodam antes do deploy.", "Os testes rodam depois do deploy."),
     ("3 retries at most.", "5 retries at most."),
 )
-UNSEEN_BESIDE = (
+UNSEEN_NEIGHBOURS = (
     ("German invoices round to two decimals.", "Swiss invoices round to two decimals."),
     ("Run make lint before each push.", "Run make lint before each push and before each release."),
     ("Quays are numbered from the north.", "Tide tables are kept in UTC."),

@@ -17,7 +17,7 @@ from services.memory.gate.lasting import passing_reasons
 from tests.helpers.cost import bare_operations
 from tests.helpers.recordings import SHIPPED
 from tests.helpers.session_candidates import candidates
-from tests.memory.typed_sentences import LAID_DOWN, ONLY_SAID
+from tests.memory.typed_sentences import LAID_DOWN, NOT_LASTING
 
 LABELS = msgspec.json.decode(
     (SHIPPED / "memory_candidates.json").read_bytes(), type=dict[str, dict[str, frozenset[str]]]
@@ -148,7 +148,7 @@ def test_a_decision_with_its_reason_is_a_candidate() -> None:
     assert "ARCHITECTURE" == found.place.category
 
 
-TOLD = (
+REPORTED = (
     ("narration", "I\u2019m moving the parser so that the panel can use it."),
     ("incident", "The build is failing because the package was not exported."),
     ("incident", "The signature changed, it takes a function instead of an object."),
@@ -158,14 +158,14 @@ TOLD = (
 )
 
 
-@pytest.mark.parametrize(("reason", "text"), TOLD)
-def test_what_an_agent_tells_of_its_work_is_refused(reason: str, text: str) -> None:
+@pytest.mark.parametrize(("reason", "text"), REPORTED)
+def test_what_an_agent_reports_of_its_work_is_refused(reason: str, text: str) -> None:
     (found,) = from_agent(text)
     assert reason in found.verdict.reasons
 
 
 def test_of_what_people_type_what_they_lay_down_is_found_and_little_else() -> None:
-    found, junk = ([text for text in batch if _laid_down(text)] for batch in (LAID_DOWN, ONLY_SAID))
+    found, junk = ([text for text in batch if _laid_down(text)] for batch in (LAID_DOWN, NOT_LASTING))
     assert 0.8 <= len(found) / len(LAID_DOWN)
     assert 0.1 >= len(junk) / (len(found) + len(junk))
 
@@ -205,7 +205,7 @@ def test_of_other_recordings_what_passes_is_seldom_junk_and_what_is_good_mostly_
     assert 0.8 <= len(accepted & labels["good"]) / len(labels["good"])
 
 
-SENTENCES = (DECISION, *(text for text, _ in RULES), *(text for _, text in (*REFUSED, *TOLD)))
+SENTENCES = (DECISION, *(text for text, _ in RULES), *(text for _, text in (*REFUSED, *REPORTED)))
 NOISE = ("\n", "\n\n", "\n\n- ", " ", "> ", "```\n", "`", "**", "because ", "never ", "must ", "\u2028", "\0")
 TEXTS = st.lists(st.sampled_from(SENTENCES) | st.sampled_from(NOISE) | st.text(max_size=8), max_size=12).map("".join)
 ONCE = settings(phases=[Phase.generate], database=None, deadline=None, max_examples=1_000)

@@ -196,7 +196,7 @@ def test_nothing_is_refused_as_empty() -> None:
     assert Verdict(("empty",)) == judge("", "project") == judge_request("\t")
 
 
-def test_a_label_is_told_and_no_reason() -> None:
+def test_a_label_is_answered_and_no_reason() -> None:
     assert Verdict(diagnostics=("terse_label",)) == judge("Rust parser", "project")
     assert Verdict() == judge("Parser: written in Rust", "project")
 
@@ -312,5 +312,5 @@ def test_of_what_a_summary_calls_a_decision_what_passes_is_good(batch: Batch) ->
 
 
 def _refused(text: str) -> tuple[str, ...]:
-    """Why an agent's wish to remember it is refused."""
+    """Why an agent's request to remember it is refused."""
     return rejecting(gate_verdict(text, place_of(text).memory_class, "agent"), "agent")

@@ -58,9 +58,9 @@ def test_an_unknown_exit_code_neither_opens_nor_clears() -> None:
     assert failed() == ran(failed(), "pytest", "3 passed")
 
 
-@pytest.mark.parametrize("said", ["Exit code: 1", "exit status 2", "Process exited with code 3"])
-def test_an_output_may_tell_the_exit_code(said: str) -> None:
-    assert [("test", 1)] == errors(ran(HotState(), "pytest", f"{said}\n{FAILED}"))
+@pytest.mark.parametrize("output", ["Exit code: 1", "exit status 2", "Process exited with code 3"])
+def test_an_output_may_name_the_exit_code(output: str) -> None:
+    assert [("test", 1)] == errors(ran(HotState(), "pytest", f"{output}\n{FAILED}"))
     assert () == ran(failed(), "pytest", "3 passed\nexit code 0").errors
 
 
@@ -72,7 +72,7 @@ def test_success_clears_its_category_and_no_other() -> None:
     assert () == ran(both, "tsc && pytest", "", 0).errors
 
 
-def test_success_of_a_pipe_is_none_where_its_output_tells_of_a_failure() -> None:
+def test_success_of_a_pipe_is_none_where_its_output_reports_a_failure() -> None:
     assert [("test", 2)] == errors(ran(failed(), "pytest | tail -3", FAILED, 0))
     assert () == ran(failed(), "pytest | tail -3", "3 passed", 0).errors
 
@@ -130,8 +130,8 @@ def test_no_more_files_are_known_than_twenty() -> None:
     for number in range(30):
         state = after_touch(state, f"f{number}", "read")
     assert 20 == len(state.files)
-    kept = after_touch(after_touch(state, "e", "edited"), "r", "read")
-    assert ({"e", "r"}, 20) == ({"e", "r"} & {file.path for file in kept.files}, len(kept.files))
+    touched = after_touch(after_touch(state, "e", "edited"), "r", "read")
+    assert ({"e", "r"}, 20) == ({"e", "r"} & {file.path for file in touched.files}, len(touched.files))
 
 
 def test_marked_decisions_are_known_once_and_the_newest_eight() -> None:
@@ -170,7 +170,7 @@ def test_each_section_has_its_lines() -> None:
     assert () == hot_lines(HotState())
 
 
-def test_a_file_that_was_changed_is_told_with_its_error() -> None:
+def test_a_file_that_was_changed_is_listed_with_its_error() -> None:
     (_, line) = hot_lines(after_touch(failed(), "test_a.py", "edited"))
     assert line.endswith("(its file was changed since)")
 

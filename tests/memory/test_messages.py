@@ -51,8 +51,8 @@ def test_what_a_person_asks_for_or_lays_down_holds_at_once(message: str) -> None
     assert active(taken_in(message))
 
 
-@pytest.mark.parametrize("message", MESSAGES["only_said"])
-def test_what_is_only_said_does_not_last_whoever_brings_it(message: str) -> None:
+@pytest.mark.parametrize("message", MESSAGES["only_mentioned"])
+def test_what_is_only_mentioned_does_not_last_whoever_brings_it(message: str) -> None:
     assert [] == active(taken_in(message))
     assert [] == written_by_an_agent(message)
 

@@ -47,7 +47,7 @@ def remembered(*events: Event, first: int = 1, before: Remembered | None = None)
     return reduce(lambda now, fact: evolve(now, fact[1], envelope(fact[1], fact[0])), facts, before or Remembered())
 
 
-def told(found: Remembered, since: int = 0) -> list[tuple[int, str, str]]:
+def notices(found: Remembered, since: int = 0) -> list[tuple[int, str, str]]:
     return [(change.seq, change.memory, change.kind) for change in found.since(since)]
 
 
@@ -55,9 +55,9 @@ def test_what_begins_to_hold_says_something_else_or_holds_no_longer_is_a_change(
     found = remembered(
         written("a"), revised("a", "Only the desk."), MemoryArchived(memory="a"), MemoryRestored(memory="a")
     )
-    assert [(1, "a", "added"), (2, "a", "revised"), (3, "a", "gone"), (4, "a", "added")] == told(found)
-    assert [(3, "a", "gone"), (4, "a", "added")] == told(found, since=2)
-    assert [] == told(found, since=4)
+    assert [(1, "a", "added"), (2, "a", "revised"), (3, "a", "gone"), (4, "a", "added")] == notices(found)
+    assert [(3, "a", "gone"), (4, "a", "added")] == notices(found, since=2)
+    assert [] == notices(found, since=4)
 
 
 def test_what_nobody_is_shown_is_none() -> None:
@@ -73,7 +73,7 @@ def test_what_nobody_is_shown_is_none() -> None:
         MemoryArchived(memory="p", is_rejected=True),
         MemoryArchived(memory="unknown"),
     )
-    assert [(1, "a", "added")] == told(found)
+    assert [(1, "a", "added")] == notices(found)
     assert (8, "rejected") == (found.book.seq, found.book.memories["p"].status)
 
 
@@ -89,7 +89,7 @@ def test_a_change_names_the_session_that_it_came_from() -> None:
 
 def test_a_merge_changes_the_words_of_one_and_ends_the_others() -> None:
     merged = MemoryMerged(memory="a", sources=["a", "b"], category="CONSTRAINTS", text="Both in one.")
-    assert [(3, "a", "revised"), (3, "b", "gone")] == told(remembered(written("a"), written("b"), merged), since=2)
+    assert [(3, "a", "revised"), (3, "b", "gone")] == notices(remembered(written("a"), written("b"), merged), since=2)
 
 
 def test_what_expires_or_is_quarantined_is_gone_until_it_is_released() -> None:
@@ -100,7 +100,7 @@ def test_what_expires_or_is_quarantined_is_gone_until_it_is_released() -> None:
         MemoryQuarantined(kind="session", value="s", memories=["a", "b"]),
         MemoryReleased(kind="session", value="s", memories=["a", "b"]),
     )
-    assert [(3, "a", "gone"), (4, "b", "gone"), (5, "b", "added")] == told(found, since=2)
+    assert [(3, "a", "gone"), (4, "b", "gone"), (5, "b", "added")] == notices(found, since=2)
 
 
 def test_grown_and_rebuilt_are_the_same() -> None:
@@ -143,7 +143,7 @@ FACTS: st.SearchStrategy[Event] = st.one_of(
 
 
 @given(st.lists(FACTS, max_size=40))
-def test_the_shelf_holds_the_memories_of_the_book_and_changes_tell_which_of_them_hold(events: list[Event]) -> None:
+def test_the_shelf_has_the_memories_of_the_book_and_changes_name_those_in_force(events: list[Event]) -> None:
     found = remembered(*events)
     assert {**found.book.memories} == {one.id: one for one in found.shelf}
     assert len(found.book.memories) == len(found.shelf) == len([*found.shelf])

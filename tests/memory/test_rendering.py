@@ -205,7 +205,7 @@ def test_of_two_that_are_the_same_sentence_one_represents_both() -> None:
         "In JetStream lives the log.",
         "The log never lives in JetStream.",
         "The log lives in Kafka.",
-        "The log of the project lives in JetStream, where it is kept for ever.",
+        "The log of the project lives in JetStream, where it stays for ever.",
     ],
 )
 def test_another_sentence_is_rendered_next_to_it(other: str) -> None:
@@ -229,22 +229,22 @@ def test_seven_of_ten_words_are_nearly_the_same_and_six_are_not() -> None:
 
 
 @given(st.lists(st.frozensets(st.sampled_from("abcdefghijkl")), max_size=12))
-def test_of_any_texts_those_are_kept_that_no_earlier_one_is_a_twin_of(texts: list[frozenset[str]]) -> None:
+def test_of_any_texts_those_stay_that_no_earlier_one_is_a_twin_of(texts: list[frozenset[str]]) -> None:
     known = Twins()
-    kept: list[frozenset[str]] = []
+    distinct: list[frozenset[str]] = []
     for text in texts:
-        is_new = not any(_are_twins(text, other) for other in kept)
+        is_new = not any(_are_twins(text, other) for other in distinct)
         assert is_new == known.add(text)
-        kept += [text] if is_new else []
+        distinct += [text] if is_new else []
 
 
 def test_for_the_twins_of_a_project_each_memory_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[frozenset[str]] = []
     find = Twins.find
 
-    def counted(known: Twins, said: frozenset[str]) -> int | None:
-        looked.append(said)
-        return find(known, said)
+    def counted(known: Twins, words_of_text: frozenset[str]) -> int | None:
+        looked.append(words_of_text)
+        return find(known, words_of_text)
 
     monkeypatch.setattr(Twins, "find", counted)
     memories = [*(memory(text, text) for text in DISTINCT), memory("twin", DISTINCT[0].upper())]

@@ -110,7 +110,7 @@ def test_what_is_asked_for_is_found(language: str, text: str, body: str) -> None
 
 
 @pytest.mark.parametrize(("reason", "text"), REFUSED)
-def test_what_only_looks_like_a_request_is_told_with_its_reason(reason: str, text: str) -> None:
+def test_what_only_looks_like_a_request_is_reported_with_its_reason(reason: str, text: str) -> None:
     (found,) = requests(text)
     assert isinstance(found, IgnoredRequest)
     assert reason == found.reason
@@ -138,7 +138,7 @@ def test_what_somebody_else_may_have_asked_for_is_marked(mark: str, text: str) -
 
 
 def active(text: str) -> list[str]:
-    """What would be remembered at once of a message, and not held."""
+    """The sentences of a message that would be remembered without approval."""
     return [one.text for one in requests(text) if isinstance(one, MemoryRequest) and not one.mark]
 
 

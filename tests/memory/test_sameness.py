@@ -25,7 +25,7 @@ def test_another_word_in_one_place_speaks_against_a_sentence(one: str, other: st
     assert speaks_against(other, one)
 
 
-@pytest.mark.parametrize(("one", "other"), pairs.UNSEEN_BESIDE + pairs.BOTH_FORBIDDEN)
+@pytest.mark.parametrize(("one", "other"), pairs.UNSEEN_NEIGHBOURS + pairs.BOTH_FORBIDDEN)
 def test_to_say_more_or_of_something_else_does_not(one: str, other: str) -> None:
     assert not speaks_against(one, other)
     assert not speaks_against(other, one)

@@ -149,7 +149,7 @@ def test_a_block_of_too_many_lines_is_void() -> None:
         ("REPLACE [M1] [project]", "empty_replacement_text"),
     ],
 )
-def test_a_command_that_is_none_is_told_and_voids_nothing(line: str, reason: str) -> None:
+def test_a_command_that_is_none_is_reported_and_voids_nothing(line: str, reason: str) -> None:
     found = block(line, f"- [decision] {DECISION}")
     assert (MalformedLine(reason, line), LINES[2]) == found.lines
     assert (RefusedCommand((reason,), MalformedLine(reason, line)),) == check_commands(found, None, {})
@@ -235,7 +235,7 @@ def test_a_command_is_refused_with_its_reason(now: Memory, line: str, reason: st
     assert [reason] == reasons(line, now=now)
 
 
-def test_what_a_person_said_can_be_reinforced() -> None:
+def test_what_a_person_stated_can_be_reinforced() -> None:
     assert [""] == reasons("REINFORCE [M2]", now=memory(trust="person"))
 
 

@@ -29,7 +29,7 @@ LAID_DOWN = (
     "Никогда не меняй миграции, которые уже применены.",
     "不要在控制器里写 SQL。",
 )
-ONLY_SAID = (
+NOT_LASTING = (
     "ok, let's see what the importer does now",
     "the importer should work now, can you check?",
     "it should be blue",

@@ -75,7 +75,7 @@ async def working(bus: Bus, serving: Sequence[Room]) -> Harness:
     return session
 
 
-async def test_what_a_summary_says_of_the_memories_in_its_brief_is_said_of_these(
+async def test_what_a_summary_says_of_the_memories_in_its_brief_is_about_these(
     bus: Bus, broker: Broker, tmp_path: Path
 ) -> None:
     async with rooms(broker, tmp_path / "one") as serving:
@@ -141,7 +141,7 @@ async def test_the_same_brief_is_given_again_after_a_restart_and_another_one_whe
         assert named(first)[0] != named(await brief(bus))[0]
 
 
-async def test_where_memory_is_off_or_the_agent_is_not_its_own_nothing_is_said_of_memories(
+async def test_where_memory_is_off_or_the_agent_is_not_its_own_no_memory_is_mentioned(
     bus: Bus, broker: Broker, tmp_path: Path
 ) -> None:
     async with rooms(broker, tmp_path / "on") as serving:
@@ -151,6 +151,6 @@ async def test_where_memory_is_off_or_the_agent_is_not_its_own_nothing_is_said_o
         await child.step(serving)
         assert RULE not in await brief(bus, "child")
     async with rooms(broker, tmp_path / "off", MemoryLimits(enabled=False)) as serving:
-        told = await brief(bus)
-        assert (False, False, True) == (RULE in told, "Memory candidates" in told, "## Goal" in told)
+        answer = await brief(bus)
+        assert (False, False, True) == (RULE in answer, "Memory candidates" in answer, "## Goal" in answer)
         assert [] == await summarised(session, serving, 7, f"- [decision] {CHOSEN}")

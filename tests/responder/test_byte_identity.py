@@ -78,7 +78,7 @@ BEFORE = {
 
 Act = Callable[[Harness], None]
 Calling = tuple[str, str, bool]
-"""What a call brings, its arguments, and whether it is late or has words beside its result."""
+"""What a call brings, its arguments, and whether it is late or has words next to its result."""
 
 
 def scripted(text: str) -> Act:
@@ -117,15 +117,15 @@ def calling(before: str, calls: list[Calling]) -> Act:
 
 
 def splitting(before: str, calls: list[Calling], *, role: Role, together: bool) -> Act:
-    """Calls in one message, results in the next: together, or each in its own, some with words beside."""
+    """Calls in one message, results in the next: together, or each in its own, some with words next to them."""
 
     def act(harness: Harness) -> None:
         first = len(harness.log)
         made = [asked(f"c{n}.{first}", ARGUMENTS[given]) for n, (_, given, _) in enumerate(calls)]
         harness.assistant(*BEFORE[before], *made)
         results = [
-            (bringing(output, answered(f"c{n}.{first}", "")), *((text_part("there"),) if beside else ()))
-            for n, (output, _, beside) in enumerate(calls)
+            (bringing(output, answered(f"c{n}.{first}", "")), *((text_part("there"),) if is_parallel else ()))
+            for n, (output, _, is_parallel) in enumerate(calls)
         ]
         for parts in [tuple(part for result in results for part in result)] if together else results:
             harness.add_message(role, *parts)
@@ -141,7 +141,7 @@ def finishing(harness: Harness) -> None:
 
 
 def changing(at: int) -> Act:
-    """A person edits what was said."""
+    """A person edits a message."""
 
     def act(harness: Harness) -> None:
         texts = [part.part for message in harness.messages for part in message.parts if part.type == "text"]
@@ -219,7 +219,7 @@ class Around(msgspec.Struct, frozen=True):
     asks: bool
     takes: int
     unreported: bool
-    """Whether there is a call before this one of which the service hears nothing; the list is told whole then."""
+    """Whether there is a call before this one of which the service hears nothing; the list is reported whole then."""
     meanwhile: list[int] | None
     """Tags that an agent drops while the plan is being appended, with a flush."""
 
@@ -236,11 +236,11 @@ AROUND = st.builds(
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """A model call, with what both sides held then."""
+    """A model call, with the state of both sides."""
 
     call: Call
-    held_before: dict[str, AnyEdit]
-    held: dict[str, AnyEdit]
+    in_force_before: dict[str, AnyEdit]
+    in_force: dict[str, AnyEdit]
     is_level: bool
     """Whether the harness holds the newest revision."""
     session: Session
@@ -268,12 +268,12 @@ def played(
         for act in one.growth:
             act(harness)
         if loses and one.unreported:
-            held = dict(harness.edits)
+            in_force = dict(harness.edits)
             moments.append(
                 Moment(
                     harness.step_unreported(),
-                    held,
-                    held,
+                    in_force,
+                    in_force,
                     is_level=False,
                     session=harness.session,
                     facts=tuple(harness.log),
@@ -326,7 +326,7 @@ def test_without_a_declared_rebase_what_was_sent_is_sent_again_byte_for_byte(mom
     for before, now in pairwise(moments):
         if not now.call.causes:
             common = unchanged(before.call.raw, now.call.raw)
-            sent = as_bytes(apply(common, before.held.values()))
+            sent = as_bytes(apply(common, before.in_force.values()))
             assert as_bytes(now.call.served)[: len(sent)] == sent
 
 
@@ -362,9 +362,9 @@ def test_an_extension_edits_only_what_was_not_sent_before_or_takes_back_what_did
 ) -> None:
     for moment in moments:
         for event in extensions(moment.call.made):
-            messages, kept = moment.call.state.conversation, moment.call.opened.kept
+            messages, before_step = moment.call.state.conversation, moment.call.opened.kept
             named = {part for edit in edits_of(moment.call.made) for part in parts_of(edit)}
-            assert {part for part in named if messages.place(part.partition(":")[2] or part) <= kept} <= set(
+            assert {part for part in named if messages.place(part.partition(":")[2] or part) <= before_step} <= set(
                 event.forgone
             )
 

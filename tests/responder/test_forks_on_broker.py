@@ -182,15 +182,15 @@ async def test_a_copy_goes_on_as_its_origin_and_so_it_does_from_the_log_alone(
         assert copy.edits == again.edits
         await copy.report(UsageSeen(message="a.f1", input=5000))
         await settled(second)
-        held = await facts(bus, COPY)
-        sealed = [event for event in held if isinstance(event, CompartmentSealed)]
+        facts_of_copy = await facts(bus, COPY)
+        sealed = [event for event in facts_of_copy if isinstance(event, CompartmentSealed)]
         assert sealed[0].first_message == "f1"
         assert [(one.first, one.last, one.p1) for one in sealed] == [
             (one.first, one.last, one.p1) for one in await facts(bus, ORIGIN) if isinstance(one, CompartmentSealed)
         ]
-        assert 1 == sum(isinstance(event, HistoryInherited) for event in held)
-        assert not any(isinstance(event, HistoryRequested) for event in held)
-        assert ["s1"] == [event.origin for event in held if isinstance(event, PlanExtended) and event.origin]
+        assert 1 == sum(isinstance(event, HistoryInherited) for event in facts_of_copy)
+        assert not any(isinstance(event, HistoryRequested) for event in facts_of_copy)
+        assert ["s1"] == [event.origin for event in facts_of_copy if isinstance(event, PlanExtended) and event.origin]
 
         rows = await select(bus, "select number, status from tags where session = 's2' and status != 'active'")
         assert [(21, "dropped"), (24, "queued")] == sorted(rows)

@@ -60,11 +60,11 @@ async def reads(bus: Bus, wanted: set[str]) -> bool:
     return await texts(bus, HARBOUR.project) == wanted
 
 
-async def test_of_a_home_directory_nothing_is_shown_and_who_asks_is_told_why(
+async def test_of_a_home_directory_nothing_is_served_and_who_asks_gets_the_reason(
     bus: Bus, broker: Broker, tmp_path: Path
 ) -> None:
     async with rooms(broker, tmp_path) as serving:
-        await done(bus, MemoryWrite(text=RULE))  # before anybody said what this directory is
+        await done(bus, MemoryWrite(text=RULE))  # before anybody reported what this directory is
         session = await begun(bus, "opencode", "one")
         await session.report(SessionSeen(directory="/home/ada", home=True))
         assert [] == heads(await session.step(serving))

@@ -51,8 +51,8 @@ async def say(
         PartRecorded(message=name, part=f"{name}.0", kind="text", text=text, bytes=len(text)),
         *more,
     ]
-    told = envelopes(events, HARBOUR, {}, at=at or datetime.now(UTC), actor=PERSON, cause=name)
-    await Appender(bus).append(told, {})
+    wrapped = envelopes(events, HARBOUR, {}, at=at or datetime.now(UTC), actor=PERSON, cause=name)
+    await Appender(bus).append(wrapped, {})
 
 
 async def hints(bus: Bus) -> list[HintDecided]:
@@ -83,7 +83,7 @@ async def test_a_name_in_an_output_is_no_hint(house: Bus) -> None:
     assert "hint" != hint.decision
 
 
-async def test_what_is_not_told_is_decided_too_with_its_reason(house: Bus) -> None:
+async def test_what_is_not_announced_is_decided_too_with_its_reason(house: Bus) -> None:
     await say(house, "m1", "Go on")
     await say(house, "m2", "Which colour should the new letter heads of the accounting department have?")
     await say(house, "m3", "The tide gauge is reached through the jump host", role="assistant")
@@ -98,7 +98,7 @@ async def test_what_is_not_told_is_decided_too_with_its_reason(house: Bus) -> No
     assert {"skip"} == {one.decision for one in await hints(house)}
 
 
-async def test_without_a_searcher_it_is_told_that_nothing_could_be_looked_for(bus: Bus, tmp_path: Path) -> None:
+async def test_without_a_searcher_the_reason_is_that_nothing_could_be_looked_for(bus: Bus, tmp_path: Path) -> None:
     async with opened(Responder(), bus, Settings(data=tmp_path)):
         await say(bus, "m1", "How do I reach the tide gauge through the jump host?")
 

@@ -1,4 +1,4 @@
-"""A hint from a person's words to the bytes of the prompt: told once, with its message, and ever after the same."""
+"""A hint from a person's words to the bytes of the prompt: sent once, with its message, and ever after the same."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -68,9 +68,9 @@ async def begun(bus: Bus) -> Harness:
 
 
 async def decisions(bus: Bus) -> list[tuple[str, str]]:
-    """Message, and what was decided of it or why nothing is told."""
-    told = [event for event in await facts(bus, HARBOUR) if isinstance(event, HintDecided)]
-    return [(one.message, one.reason or one.decision) for one in told]
+    """Message, and what was decided of it or the reason for no hint."""
+    decided = [event for event in await facts(bus, HARBOUR) if isinstance(event, HintDecided)]
+    return [(one.message, one.reason or one.decision) for one in decided]
 
 
 async def are_decided(bus: Bus, count: int) -> None:
@@ -80,7 +80,7 @@ async def are_decided(bus: Bus, count: int) -> None:
     await until(are)
 
 
-async def test_a_hint_is_told_with_its_message_and_has_the_same_bytes_ever_after(
+async def test_a_hint_is_sent_with_its_message_and_has_the_same_bytes_ever_after(
     bus: Bus, broker: Broker, tmp_path: Path, searcher: WaitingSearcher
 ) -> None:
     searcher.may.set()
@@ -149,7 +149,7 @@ async def test_a_plan_waits_for_a_search_once(
         assert [(asked, "late")] == await decisions(bus)
 
 
-async def test_what_is_found_when_the_message_has_been_sent_is_never_told(
+async def test_what_is_found_when_the_message_has_been_sent_is_never_announced(
     bus: Bus, broker: Broker, tmp_path: Path, searcher: WaitingSearcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hinting, "WAIT", 0.0)

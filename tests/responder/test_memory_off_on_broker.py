@@ -1,4 +1,4 @@
-"""Where memory is off: nothing is written, nothing is shown, and who asks is told so; what was remembered stays."""
+"""Where memory is off: nothing is written, nothing is served, and answers say why; what was remembered stays."""
 
 from pathlib import Path
 from typing import TypeVar
@@ -48,7 +48,7 @@ async def of_memory(bus: Bus) -> list[Event]:
     return [one for one in await facts(bus, PROJECT) if type(one).TYPE.startswith(("memory.", "note.", "policy."))]
 
 
-async def test_nothing_is_written_nothing_is_shown_and_everybody_is_told(
+async def test_nothing_is_written_nothing_is_served_and_everybody_gets_the_reason(
     bus: Bus, broker: Broker, tmp_path: Path
 ) -> None:
     async with rooms(broker, tmp_path / "on"):

@@ -104,7 +104,7 @@ async def test_the_question_and_the_views_agree_on_what_is_remembered(bus: Bus, 
         assert total >= 5
 
 
-async def test_it_is_told_why_a_head_shows_a_memory_and_what_became_of_it(
+async def test_the_view_has_why_a_head_shows_a_memory_and_what_became_of_it(
     bus: Bus, broker: Broker, tmp_path: Path
 ) -> None:
     async with rooms(broker, tmp_path) as serving:
@@ -135,7 +135,7 @@ async def test_it_is_told_why_a_head_shows_a_memory_and_what_became_of_it(
         assert ("the hook does", known[RULE]) == (history.facts[-1].text, history.id)
 
 
-async def test_it_is_told_as_it_was_at_any_position_of_the_log(bus: Bus, broker: Broker, tmp_path: Path) -> None:
+async def test_the_view_is_as_it_was_at_any_position_of_the_log(bus: Bus, broker: Broker, tmp_path: Path) -> None:
     async with rooms(broker, tmp_path) as serving:
         positions, replies = [], []
         for words in (RULE, *WORDS):
@@ -213,7 +213,7 @@ async def test_a_running_session_keeps_its_bytes_while_much_is_written_and_hears
 ) -> None:
     """Up to 100 steps, 1,000 writes, and rooms that are started anew in the middle and know nothing but the log."""
     steps, writes = examples(100), 10
-    told: list[str] = []
+    noticed: list[str] = []
     session = await begun(bus, "opencode", "one")
     for life in range(2):
         async with rooms(broker, tmp_path / str(life)) as serving:
@@ -227,13 +227,13 @@ async def test_a_running_session_keeps_its_bytes_while_much_is_written_and_hears
                 message = await session.says("go on")
                 edits = await session.step(serving)
                 assert [] == [edit for edit in edits if not getattr(edit, "part", "").startswith(f"{message}.")]
-                told += notices(edits)
+                noticed += notices(edits)
             other = await begun(bus, "pi", f"other{life}")
             assert ["Never moor boat" in head for head in heads(await other.step(serving))] == [True]
-    times = Counter(name for notice in told for name in re.findall(r"Never moor boat \d+", notice))
+    times = Counter(name for notice in noticed for name in re.findall(r"Never moor boat \d+", notice))
     assert {1} == {*times.values()}
     assert len(times) > steps
-    assert max(len(notice) for notice in told) < 1_000
+    assert max(len(notice) for notice in noticed) < 1_000
 
 
 async def test_what_waits_is_reviewed_with_the_words_of_its_message(bus: Bus, broker: Broker, tmp_path: Path) -> None:

@@ -225,7 +225,7 @@ async def test_under_whichever_name_a_project_goes_its_settings_hold_until_that_
         await until(lambda: holds(bus, former, {"plan.head": False}))
         fresh = await started(bus, "two", former)
         assert [] == heads(await fresh.step(serving))
-        await sets(bus, former, plan__context="full")  # said under the former name, it is about the project
+        await sets(bus, former, plan__context="full")  # set under the former name, it is about the project
         assert {"plan.context": "full"} == json.loads((await settings_in(bus, OWN)).settings)
         await done(bus, ProjectSeparate(former=former), Address(OWN))
         await until(lambda: holds(bus, former, {}))

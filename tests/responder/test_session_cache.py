@@ -71,12 +71,12 @@ async def test_what_comes_while_one_noun_after_another_is_read_is_not_missed(bus
             if ".note." in subject_filter and self.is_late:
                 self.is_late = False
                 for event in (memory("b"), NoteWritten(note="n", text="later")):
-                    self.tell(await log.append(event), event)
-                self.tell(await log.append(DocumentCaptured(path="A.md", digest="d")), DocumentCaptured("A.md", "d"))
+                    self.append(await log.append(event), event)
+                self.append(await log.append(DocumentCaptured(path="A.md", digest="d")), DocumentCaptured("A.md", "d"))
             async for recorded in super().after(seq, subject_filter):
                 yield recorded
 
-        def tell(self, seq: int, event: Event) -> None:
+        def append(self, seq: int, event: Event) -> None:
             envelope = wrap(event, PROJECT, id=f"e{seq}", at=NOON, actor=Actor("room"))
             self.cache.feed(replace(envelope, seq=seq), event)
 
@@ -86,7 +86,7 @@ async def test_what_comes_while_one_noun_after_another_is_read_is_not_missed(bus
     assert ({"a", "b"}, {"n"}) == ({*found.book.memories}, {*found.book.notes})
 
 
-async def test_a_state_that_is_held_takes_in_the_facts_of_its_nouns(bus: Bus) -> None:
+async def test_a_cached_state_takes_in_the_facts_of_its_nouns(bus: Bus) -> None:
     log, cache = Log(bus), SessionCache(LogReader(bus), 4)
     entry = await cache.entry(BOOK, PROJECT)
     for event in (memory("a"), SessionRenamed(title="t"), NoteWritten(note="n", text="later")):

@@ -44,8 +44,8 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 @asynccontextmanager
-async def beside(broker: Broker, room: Room, data: Path) -> AsyncIterator[tuple[Sent, list[Room]]]:
-    """A room on a connection of its own, beside a tagger: what it sends, and both."""
+async def with_tagger(broker: Broker, room: Room, data: Path) -> AsyncIterator[tuple[Sent, list[Room]]]:
+    """A room on a connection of its own, with a tagger: what it sends, and both."""
     tagger = Tagger()
     async with AsyncExitStack() as stack:
         theirs, ours = await connected(broker), await connected(broker)
@@ -61,7 +61,7 @@ async def test_a_call_is_one_write_and_one_answer_and_each_fact_is_decoded_once(
     bus: Bus, broker: Broker, tmp_path: Path, decoded: Counter[str]
 ) -> None:
     session = Harness(bus, "pi", "s")
-    async with beside(broker, Responder(), tmp_path) as (sent, serving):
+    async with with_tagger(broker, Responder(), tmp_path) as (sent, serving):
         for number in range(CALLS):
             before = len(await facts(bus))
             sent.counts.clear()
@@ -84,7 +84,7 @@ async def test_a_message_is_decoded_by_other_rooms_as_often_as_they_need_it(
     bus: Bus, broker: Broker, tmp_path: Path, decoded: Counter[str], room: type[Room], times: int
 ) -> None:
     session = Harness(bus, "pi", "s")
-    async with beside(broker, room(), tmp_path) as (_, rooms):
+    async with with_tagger(broker, room(), tmp_path) as (_, rooms):
         for number in range(CALLS):
             before = len(await facts(bus))
             decoded.clear()

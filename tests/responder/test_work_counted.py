@@ -44,11 +44,11 @@ class Long:
 
     def _grow(self, messages: int) -> None:
         for number in range(len(self.harness.messages), len(self.harness.messages) + messages):
-            said = text_part("word " * (self._text // 5))
+            content = text_part("word " * (self._text // 5))
             if number % 20 == 0:
-                self.harness.add_message("user", said)
+                self.harness.add_message("user", content)
             else:
-                self.harness.assistant(said, ran("x" * self._output, '{"command": "make"}', call=f"c{number}"))
+                self.harness.assistant(content, ran("x" * self._output, '{"command": "make"}', call=f"c{number}"))
 
     def step(self) -> tuple[str, int]:
         """What became of a pass, and its calls: a step with two new messages and the count of the call before."""

@@ -97,9 +97,7 @@ def test_every_event_comes_back_from_the_wire_as_it_was(event_class: type[Event]
 )
 @quick
 @given(data=st.data())
-def test_everything_else_that_is_said_comes_back_from_the_wire_as_it_was(
-    struct: type[msgspec.Struct], data: st.DataObject
-) -> None:
+def test_everything_else_on_the_wire_comes_back_as_it_was(struct: type[msgspec.Struct], data: st.DataObject) -> None:
     value = data.draw(structs(struct))
     assert value == msgspec.json.decode(encode(value), type=struct)
 

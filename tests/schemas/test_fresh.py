@@ -76,7 +76,7 @@ def test_a_golden_sample_is_added_but_never_rewritten(monkeypatch: pytest.Monkey
     assert len(EVENTS) == len(list(tmp_path.iterdir()))
 
 
-def test_no_file_lies_beside_the_generated_ones() -> None:
+def test_no_file_lies_among_the_generated_ones() -> None:
     assert SCHEMAS == sorted(path for path, _ in PAGES if path.parent == JSON)
 
 
@@ -125,7 +125,7 @@ def test_every_question_is_sent_and_has_its_own_reply(ask: Any) -> None:  # noqa
 
 
 @pytest.mark.parametrize("name", ["in", *(f"log.{event.TYPE}" for event in EVENTS)])
-def test_what_is_kept_in_a_stream_carries_its_id(name: str) -> None:
+def test_what_is_stored_in_a_stream_carries_its_id(name: str) -> None:
     headers = resolve(JSON / "asyncapi.json", ASYNCAPI["components"]["messages"][name]["headers"]["$ref"])
     assert ["Nats-Msg-Id"] == headers["required"]
 

@@ -45,7 +45,7 @@ def test_edits_come_back_from_a_plan_event_as_they_were(edits: tuple[AnyEdit, ..
 
 
 @pytest.mark.parametrize("edit_class", get_args(AnyEdit), ids=lambda edit_class: edit_class.__name__)
-def test_every_edit_is_told_apart_by_its_op(edit_class: type[msgspec.Struct]) -> None:
+def test_every_edit_is_distinguished_by_its_op(edit_class: type[msgspec.Struct]) -> None:
     ops = [one.__struct_config__.tag for one in get_args(AnyEdit)]
     assert 1 == ops.count(edit_class.__struct_config__.tag)
 
@@ -59,7 +59,7 @@ def test_the_edits_of_one_part_have_one_target() -> None:
     assert {PartContent("p")} == {target(edit) for edit in ONE_PART}
 
 
-def test_what_is_appended_stands_beside_the_other_edits_of_its_part() -> None:
+def test_what_is_appended_is_in_force_with_the_other_edits_of_its_part() -> None:
     assert target(AppendText(part="p", text="!")) not in {target(edit) for edit in ONE_PART}
 
 

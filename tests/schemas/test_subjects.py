@@ -88,7 +88,7 @@ def test_an_inbound_subject_says_who_spoke_and_where(harness: str, project: str,
 
 
 @given(IDS, IDS)
-def test_a_wish_subject_says_where_and_what(project: str, session: str) -> None:
+def test_a_command_subject_says_where_and_what(project: str, session: str) -> None:
     address = Address(project, session)
     assert (address, "drop.queue", "") == parse_command(address.command("drop.queue"))
     assert (address, "drop.queue", PERSON) == parse_command(address.command("drop.queue", PERSON))

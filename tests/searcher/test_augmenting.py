@@ -35,9 +35,9 @@ from tests.harness.provider.script import Answer
 from tests.helpers.answering_harness import answering_harness
 from tests.helpers.broker_world import connected, facts, opened
 from tests.helpers.model_questions import KEY
+from tests.helpers.reported_secrets import SECRET
 from tests.helpers.search_index import MadeIndex
 from tests.helpers.search_rows import message_row, row
-from tests.helpers.told_secrets import SECRET
 from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.broker

@@ -58,7 +58,7 @@ async def alone(broker: Broker, settings: Settings) -> AsyncIterator[tuple[Bus, 
 
 async def copied(searcher: Searcher, count: int) -> None:
     async with asyncio.timeout(PATIENCE):
-        while not (await searcher.idle() and searcher.health()["copied"] == count):  # noqa: ASYNC110 - what copies tells nobody
+        while not (await searcher.idle() and searcher.health()["copied"] == count):  # noqa: ASYNC110 - copying has no event
             await asyncio.sleep(0.01)
 
 

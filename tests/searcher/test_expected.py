@@ -41,14 +41,14 @@ async def busy(bus: Bus, tmp_path: Path) -> AsyncIterator[Searcher]:
         yield searcher
 
 
-async def tell(bus: Bus, event: Event, address: Address = HARBOUR) -> None:
+async def append(bus: Bus, event: Event, address: Address = HARBOUR) -> None:
     await Appender(bus).append(wrapped([event], address=address), {})
 
 
 @pytest.mark.parametrize("event", [OPENED, StepOpened(step="s1")], ids=lambda event: event.TYPE)
 async def test_the_project_of_a_session_is_made_ready_without_a_turn(bus: Bus, busy: Searcher, event: Event) -> None:
     assert 0 == busy.health()["rows"]
-    await tell(bus, event)
+    await append(bus, event)
     await until(lambda: busy.health()["rows"] == 1)
     assert {"waiting": 0, "in_hand": SEARCHES.at_once, "dropped": {}} == busy.health()["searches"]
 
@@ -66,8 +66,8 @@ async def test_a_search_waits_for_its_turn_no_longer_than_its_asker_listens(
 
 
 async def test_all_names_of_a_project_are_made_ready(bus: Bus, busy: Searcher) -> None:
-    await tell(bus, AliasAdded(alias="island", leads_to="harbour", how="given"), GLOBAL)
-    await tell(bus, OPENED)
+    await append(bus, AliasAdded(alias="island", leads_to="harbour", how="given"), GLOBAL)
+    await append(bus, OPENED)
     await until(lambda: busy.health()["rows"] == len(ROWS))
 
 
@@ -75,7 +75,7 @@ async def test_the_model_is_loaded_when_a_session_begins_in_a_new_installation(b
     asked: list[str] = []
     await bus.follow(ask(EmbedAsk.NAME), asked.append)
     async with opened(Searcher(), bus, Settings(data=tmp_path)):
-        await tell(bus, OPENED)
+        await append(bus, OPENED)
         await until(lambda: asked)
 
 
@@ -85,6 +85,6 @@ async def test_where_there_are_no_vectors_no_model_is_loaded(bus: Bus, tmp_path:
     await MadeIndex(tmp_path).write(ROWS)
     searcher = Searcher()
     async with opened(searcher, bus, Settings(data=tmp_path, embed=Embed(provider="off"))):
-        await tell(bus, OPENED)
+        await append(bus, OPENED)
         await until(lambda: searcher.health()["rows"] == 1)
         assert [] == asked

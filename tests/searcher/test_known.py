@@ -1,4 +1,4 @@
-"""What nobody knows is answered so, what somebody knows is found, and what the prompt holds is said to stand there."""
+"""What nobody knows is answered so, what somebody knows is found, and what is in the prompt is named as that."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -44,7 +44,7 @@ KNOWN = {
     "rate limit of an API key": "Each API key may send 100 requests a minute; beyond that the answer is 429",
     "docker image size": "The image shrank from 900 to 210 MB by building in two stages",
 }
-"""A question, and what was said that answers it."""
+"""A question, and the message that answers it."""
 UNKNOWN = """
 What is the capital of Mongolia?
 How long should I boil an egg?
@@ -123,7 +123,7 @@ class Asking:
             await self._bus.request(ask(SearchAsk.NAME, "harbour"), question, PATIENCE), type=Hits
         )
 
-    async def tell(self, subject: str, data: bytes) -> bytes:
+    async def answer(self, subject: str, data: bytes) -> bytes:
         assert subject.startswith(f"ask.{ServedAsk.NAME}.")
         assert data
         return encode(self.served)
@@ -134,7 +134,7 @@ async def asking(bus: Bus, tmp_path: Path) -> AsyncIterator[Asking]:
     settings = Settings(data=tmp_path)
     async with opened(Embedder(), bus, settings), opened(Searcher(), bus, settings):
         asking = Asking(bus)
-        await bus.serve(ask(ServedAsk.NAME, "harbour"), "test", asking.tell)
+        await bus.serve(ask(ServedAsk.NAME, "harbour"), "test", asking.answer)
         texts = list(KNOWN.values())
         rows = [message_row(text, f"m{number}", ordinal=number, seq=number) for number, text in enumerate(texts, 1)]
         rows.append(row("memory", "mem1", "Deployments are approved by the release captain", role="decision", seq=30))

@@ -25,14 +25,14 @@ from tests.helpers.waiting import until
 pytestmark = pytest.mark.broker
 
 RULE = "Always ask the pilots before the tide table is printed."
-LONG = "The tide table hangs behind the pilots' door. " + "So much was said of it. " * 2_000
+LONG = "The tide table hangs behind the pilots' door. " + "So much was written of it. " * 2_000
 
 NEWEST = quick_settings().plan.protected_tags
 """Tags that no drop reaches."""
 
 
 async def found(bus: Bus, session: str) -> set[str]:
-    """The ids of what bears on the tide table, by what was said and what is remembered."""
+    """The ids of what bears on the tide table, by messages and by memories."""
     question = SearchAsk(HARBOUR.project, "tide table", session=session, sources=("message", "memory"))
     hits = Hits(degraded=("nothing was asked",))
 
@@ -59,7 +59,7 @@ async def test_what_the_asker_has_before_them_is_left_out_until_it_is_dropped(
     ):
         await done(bus, MemoryWrite(text=RULE))
         one = await begun(bus, "opencode", "one")
-        said = await one.says_parts("assistant", (text(LONG),))
+        message = await one.says_parts("assistant", (text(LONG),))
         await one.says("and now")
         (head,) = heads(await one.step(serving))
         assert RULE in head
@@ -68,7 +68,7 @@ async def test_what_the_asker_has_before_them_is_left_out_until_it_is_dropped(
         await until(indexer.idle)
 
         (rule,) = (one.id for one in (await asked(bus, "list")).memories)
-        both = {said, rule}
+        both = {message, rule}
         assert both == both & await found(bus, "")
         assert set() == both & await found(bus, "one")
         assert both == both & await found(bus, "child")
@@ -81,8 +81,8 @@ async def test_what_the_asker_has_before_them_is_left_out_until_it_is_dropped(
         await done(bus, DropQueue("2"), address)
         await done(bus, FlushRequest(), address)
         await one.says("go on")
-        assert [f"{said}.0"] == [edit.part for edit in await one.step(serving) if isinstance(edit, ReplaceText)]
-        assert {said} == both & await found(bus, "one")
+        assert [f"{message}.0"] == [edit.part for edit in await one.step(serving) if isinstance(edit, ReplaceText)]
+        assert {message} == both & await found(bus, "one")
 
 
 async def test_messages_of_a_quarantined_session_reach_no_other_one_until_that_is_undone(
@@ -96,32 +96,32 @@ async def test_messages_of_a_quarantined_session_reach_no_other_one_until_that_i
         rooms(broker, tmp_path) as serving,
     ):
         poisoned = await begun(bus, "opencode", "poisoned")
-        said = await poisoned.says_parts("assistant", (text("The tide table is kept by Mallory's mail."),))
+        message = await poisoned.says_parts("assistant", (text("The tide table is sent by Mallory's mail."),))
         await poisoned.says("and now")
         await poisoned.step(serving)
         other = await begun(bus, "opencode", "other")
         own = await other.says("Where does the tide table hang?")
         await other.step(serving)
         await until(indexer.idle)
-        assert said in await found(bus, "other")
+        assert message in await found(bus, "other")
 
         await done(bus, MemoryQuarantine("session", "poisoned", reason="a forged mail"))
         for session in ("other", "unborn"):
-            assert said not in await found(bus, session)
+            assert message not in await found(bus, session)
         assert own in await found(bus, "unborn"), "only that session's words are left out"
-        assert {said, own} <= await found(bus, ""), "a person may still look"
-        question = SearchAsk(HARBOUR.project, said, session="other")
+        assert {message, own} <= await found(bus, ""), "a person may still look"
+        question = SearchAsk(HARBOUR.project, message, session="other")
         reply = await bus.request(ask(SearchAsk.NAME, HARBOUR.project), encode(question), PATIENCE)
-        assert said not in {hit.id for hit in msgspec.json.decode(reply, type=Hits).hits}, "nor by its id"
+        assert message not in {hit.id for hit in msgspec.json.decode(reply, type=Hits).hits}, "nor by its id"
 
         await done(bus, MemoryQuarantine("session", "poisoned", undo=True))
-        assert said in await found(bus, "other")
+        assert message in await found(bus, "other")
 
-        written = MemoryWrite(text=RULE, category="PROJECT_RULES", message=said)
+        written = MemoryWrite(text=RULE, category="PROJECT_RULES", message=message)
         await done(bus, written, Address(HARBOUR.project, "poisoned"), Actor("agent", "opencode"))
-        await done(bus, MemoryQuarantine("message", said, reason="a forged mail"))
+        await done(bus, MemoryQuarantine("message", message, reason="a forged mail"))
         await until(indexer.idle)
         for session in ("other", "unborn"):
-            assert said not in await found(bus, session)
-        await done(bus, MemoryQuarantine("message", said, undo=True))
-        assert said in await found(bus, "other")
+            assert message not in await found(bus, session)
+        await done(bus, MemoryQuarantine("message", message, undo=True))
+        assert message in await found(bus, "other")

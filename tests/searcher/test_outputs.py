@@ -120,8 +120,8 @@ async def test_who_has_the_most_of_the_names_comes_first_and_then_the_newest(ask
 async def test_outputs_are_ranked_behind_messages_with_the_name(asking: Asking) -> None:
     await asking.index.write([*WRITTEN, *ANSWERED])
     assert [("message", "m1"), ("output", "m30")] == hits(await asking("E4711"))
-    *said_of_it, last = hits(await asking("tide"))
-    assert {("message", "m2"), ("message", "m3")} == {*said_of_it}, "a plain word may be a part of a name"
+    *mentions, last = hits(await asking("tide"))
+    assert {("message", "m2"), ("message", "m3")} == {*mentions}, "a plain word may be a part of a name"
     assert ("output", "m31") == last
 
 
@@ -205,8 +205,8 @@ async def test_what_a_tool_answered_is_found_by_other_sessions_and_opened(
         assert [] == await found("other", KEY)
 
         assert [] == await found("one"), "it stands in that prompt"
-        told = await searched(bus, "E4711", session="one")
-        assert ["output"] == [hit.source for hit in told.in_prompt]
+        known = await searched(bus, "E4711", session="one")
+        assert ["output"] == [hit.source for hit in known.in_prompt]
         for number in range(quick_settings().plan.protected_tags):
             await one.says(f"number {number}")
         await one.step(serving)

@@ -38,7 +38,7 @@ async def test_a_quarantine_holds_while_nobody_can_say_so_and_is_remembered_for_
     async def is_missed() -> bool:
         return not await is_found()
 
-    async def tell(event: Event) -> None:
+    async def append(event: Event) -> None:
         await Appender(bus).append(wrapped([event], address=Address("harbour")), {})
 
     def fails(*_: Any) -> None:  # noqa: ANN401 - whatever it is given
@@ -48,7 +48,7 @@ async def test_a_quarantine_holds_while_nobody_can_say_so_and_is_remembered_for_
     searcher, settings = Searcher(), quick_settings(tmp_path)
     async with opened(searcher, bus, settings), opened(Responder(), bus, settings):
         await until(is_found)
-        await tell(MemoryQuarantined(kind="session", value="poisoned"))
+        await append(MemoryQuarantined(kind="session", value="poisoned"))
         await until(is_missed)
         for number in range(20):
             assert not (await found(f"p{number}")).error
@@ -58,6 +58,6 @@ async def test_a_quarantine_holds_while_nobody_can_say_so_and_is_remembered_for_
             broken.setattr(served, "quarantined_of", fails)
             assert NOT_KNOWN in (await found()).degraded
             assert await is_missed()
-        await tell(MemoryReleased(kind="session", value="poisoned"))
+        await append(MemoryReleased(kind="session", value="poisoned"))
         await until(is_found)
         assert {} == known

@@ -134,12 +134,12 @@ async def test_any_characters_are_plain_words(asking: Asking) -> None:
         assert query not in with_a_word or "m1" == ids(found)[0]
 
 
-async def test_nothing_to_look_for_is_told(asking: Asking) -> None:
+async def test_nothing_to_look_for_is_answered(asking: Asking) -> None:
     for query in ("", "  ", "\0"):
         assert "give some words" in (await asking(query)).error
 
 
-async def test_an_empty_index_is_told(asking: Asking) -> None:
+async def test_an_empty_index_is_answered(asking: Asking) -> None:
     found = await asking("tide table")
     assert () == found.hits
     assert ("nothing is indexed yet",) == found.degraded
@@ -281,7 +281,7 @@ async def test_changes_are_seen(asking: Asking) -> None:
     assert "mem1" not in ids(await asking("jump host kubectl"))
 
 
-async def test_what_the_index_has_not_read_yet_is_told(asking: Asking) -> None:
+async def test_what_the_index_has_not_read_yet_is_in_the_answer(asking: Asking) -> None:
     await asking.index.write(ROWS)
     found = await asking("tide table", min_seq=4_000)
     assert "m1" == ids(found)[0]

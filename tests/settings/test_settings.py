@@ -202,19 +202,19 @@ def test_settings_that_depend_on_each_other_are_judged_together(loading: Loading
 
 def test_the_users_file_is_where_the_system_keeps_configuration(tmp_path: Path) -> None:
     (tmp_path / "annals").mkdir()
-    (tmp_path / "annals" / "config.toml").write_text('data = "~/kept"\n')
+    (tmp_path / "annals" / "config.toml").write_text('data = "~/stored"\n')
     loaded = load({"HOME": "/nowhere", "XDG_CONFIG_HOME": str(tmp_path)})
-    assert (Path("~/kept").expanduser(), ()) == (loaded.settings.data, loaded.problems)
+    assert (Path("~/stored").expanduser(), ()) == (loaded.settings.data, loaded.problems)
 
 
-@pytest.mark.parametrize("written", ["kept", "link", "other/../kept", "{here}/link"])
+@pytest.mark.parametrize("written", ["stored", "link", "other/../stored", "{here}/link"])
 def test_the_data_directory_is_the_same_by_whatever_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str
 ) -> None:
-    (tmp_path / "link").symlink_to("kept")
+    (tmp_path / "link").symlink_to("stored")
     monkeypatch.chdir(tmp_path)
     loaded = load({"HOME": str(tmp_path), "ANNALS_DATA": written.format(here=tmp_path)})
-    assert ((tmp_path / "kept").resolve(), ()) == (loaded.settings.data, loaded.problems)
+    assert ((tmp_path / "stored").resolve(), ()) == (loaded.settings.data, loaded.problems)
 
 
 def test_the_data_directory_is_none_that_cannot_be() -> None:
@@ -425,7 +425,7 @@ def test_a_model_of_a_harness_needs_neither_address_nor_key() -> None:
     assert [(True, False)] * 3 == [(one.is_of_harness, one.is_vendor) for one in chain(settings, {})]
 
 
-def test_each_model_is_reached_as_it_was_told() -> None:
+def test_each_model_is_reached_as_it_was_configured() -> None:
     settings = Model(
         chain=("openai/gpt", "anthropic/claude/x", "own/small", "hidden/b", "barn/c"),
         providers={

@@ -161,7 +161,7 @@ def test_what_is_sent_gets_numbers_in_the_order_of_messages_and_parts() -> None:
     assert {"a1": 2, "a2": 3, "u0": 1, "v0": 4} == numbers(later)
 
 
-def test_a_first_step_is_told_as_facts_in_order() -> None:
+def test_a_first_step_is_recorded_as_facts_in_order() -> None:
     hello = text("u0", "häh")
     user = message("u", hello, role="user", minute=1)
     START.when(inbound(user, step("s1", "u", count=1))).then(
@@ -173,7 +173,7 @@ def test_a_first_step_is_told_as_facts_in_order() -> None:
     )
 
 
-def test_a_tool_is_told_with_what_it_was_asked_and_what_it_answered() -> None:
+def test_a_tool_is_recorded_with_what_it_was_asked_and_what_it_answered() -> None:
     read = tool("a0", "c1", "FILE")
     START.when(inbound(message("a", read))).then_only(
         PartRecorded,
@@ -362,18 +362,20 @@ def test_a_document_of_a_prompt_costs_by_what_it_holds_and_not_by_its_address() 
     assert 15_000 == tokens_of(PartSeen("", "file", "p", text=pdf, mime="application/pdf", filename="a.pdf"))
 
 
-def test_a_text_kept_aside_has_its_size_and_a_number() -> None:
+def test_a_text_stored_apart_has_its_size_and_a_number() -> None:
     long = PartSeen("", "text", "u0", text_ref="sha")
     now = START.when(inbound(message("u", long), step("s1", "u"), sizes={"sha": 400_000}))
     now.then_only(TagAssigned, tags(1, "message", u0="u"))
-    kept = now.state.conversation.parts["u0"].recorded
-    assert (400_000, 100_000, "sha") == (kept.bytes, kept.tokens, kept.text_ref)
+    recorded = now.state.conversation.parts["u0"].recorded
+    assert (400_000, 100_000, "sha") == (recorded.bytes, recorded.tokens, recorded.text_ref)
 
 
-def test_a_tool_whose_bodies_are_kept_aside_has_their_sizes() -> None:
+def test_a_tool_whose_bodies_are_stored_apart_has_their_sizes() -> None:
     long = PartSeen("", "tool", "a0", call="c", status="completed", input_ref="in", output_ref="out")
-    kept = START.when(inbound(message("a", long), sizes={"in": 40, "out": 80})).state.conversation.parts["a0"].recorded
-    assert (80, 40, 30) == (kept.bytes, kept.input_bytes, kept.tokens)
+    recorded = (
+        START.when(inbound(message("a", long), sizes={"in": 40, "out": 80})).state.conversation.parts["a0"].recorded
+    )
+    assert (80, 40, 30) == (recorded.bytes, recorded.input_bytes, recorded.tokens)
 
 
 def test_more_numbers_than_one_fact_holds_are_several_facts() -> None:
@@ -446,7 +448,7 @@ def test_a_result_whose_call_is_cut_away_belongs_to_the_nearest_call_before_it(m
     assert owner == owner_of(ANSWERED.when(inbound(alone)), "n0")
 
 
-def test_a_result_gets_the_same_owner_however_its_message_is_told() -> None:
+def test_a_result_gets_the_same_owner_however_its_message_is_reported() -> None:
     alone = message("n", answered("n0", "x"), minute=25)
     bare = msgspec.structs.replace(alone, parts=())
     assert ANSWERED.when(inbound(alone)).made == ANSWERED.when(inbound(bare, *alone.parts)).made
@@ -504,7 +506,7 @@ def test_results_are_numbered_where_they_stand() -> None:
     now.when(inbound(step("s1", "ar"))).then_only(TagAssigned, expected)
 
 
-def test_tools_without_a_call_id_are_told_apart_by_their_parts() -> None:
+def test_tools_without_a_call_id_are_distinguished_by_their_parts() -> None:
     now = START.when(inbound(message("a", tool("a0", ""), tool("a1", "", position=1)), step("s1", "a")))
     now.then_only(TagAssigned, tags(1, "tool", a0="a", a1="a"))
 
@@ -546,7 +548,7 @@ def test_a_second_copy_of_anything_changes_nothing(item: Seen) -> None:
     assert once.made == ONE_TURN.when(inbound(item, item)).made
 
 
-def test_a_whole_message_of_many_items_told_twice_changes_nothing() -> None:
+def test_a_whole_message_of_many_items_reported_twice_changes_nothing() -> None:
     whole = inbound(
         SessionSeen(title="t"),
         message("u", text("u0"), role="user", minute=1),
@@ -558,12 +560,12 @@ def test_a_whole_message_of_many_items_told_twice_changes_nothing() -> None:
     START.when(whole).when(whole).then()
 
 
-def test_a_step_told_twice_numbers_nothing_that_came_after_it() -> None:
+def test_a_step_reported_twice_numbers_nothing_that_came_after_it() -> None:
     late = ONE_TURN.when(inbound(of("u", text("u1", "late", 1))))
     late.when(inbound(step("s1", "ua", count=2))).then()
 
 
-def test_a_list_told_again_after_its_step_takes_nothing_away() -> None:
+def test_a_list_reported_again_after_its_step_takes_nothing_away() -> None:
     pieces = (ListSeen("", listing("ab")), ListSeen("b", listing("cd")), step("s1", "ef", after="d", count=6))
     now = START.when(inbound(*pieces))
     now.when(inbound(*pieces)).then()
@@ -744,7 +746,7 @@ def test_what_a_whole_list_says_was_sent_stays_so_although_nobody_heard_of_it() 
     FIVE.when(inbound(gone)).then_only(StepOpened, opened("s2", kept=5, last=7, count=7, previous="s1"))
 
 
-def test_a_step_tells_what_it_was_made_with() -> None:
+def test_a_step_records_what_it_was_made_with() -> None:
     seen = StepSeen(
         "s1",
         served=4,
@@ -796,7 +798,7 @@ def test_a_part_that_is_not_sent_has_no_number_until_it_is() -> None:
     now.when(inbound(all_of_it)).then_only(TagAssigned, tags(3, "message", a2="a"))
 
 
-def test_a_listed_message_may_be_told_afterwards() -> None:
+def test_a_listed_message_may_be_reported_afterwards() -> None:
     now = START.when(inbound(StepSeen("s1", messages=(Listed("a", ("a0",)),)), message("a", text("a0"))))
     now.when(inbound(step("s2", "", after="a"))).then_only(TagAssigned, tags(1, "message", a0="a"))
 
@@ -804,7 +806,7 @@ def test_a_listed_message_may_be_told_afterwards() -> None:
 # The model and its usage
 
 
-def test_a_model_is_told_when_it_or_its_limits_change() -> None:
+def test_a_model_is_recorded_when_it_or_its_limits_change() -> None:
     def calls(name: str, model: str, limit: int = 0) -> StepSeen:
         return StepSeen(name, provider="p" if model else "", model=model, context_limit=limit)
 
@@ -854,7 +856,7 @@ def test_anything_that_went_in_is_a_sample(usage: UsageSeen) -> None:
         ("Context length exceeded", 0, 0),
     ],
 )
-def test_that_a_prompt_was_too_long_is_told_with_the_numbers_that_the_provider_said(
+def test_that_a_prompt_was_too_long_is_recorded_with_the_numbers_of_the_provider(
     words: str, limit: int, used: int
 ) -> None:
     expected = OverflowDetected(message="a", text=words, limit=limit, used=used)
@@ -865,13 +867,13 @@ def test_another_error_is_no_overflow() -> None:
     START.when(inbound(ErrorSeen("rate limit exceeded"))).then_only(OverflowDetected)
 
 
-def test_of_an_overflow_the_beginning_of_the_words_is_kept() -> None:
+def test_of_an_overflow_the_beginning_of_the_words_is_recorded() -> None:
     words = "prompt is too long " + "x" * 300 + ": 210000 tokens > 200000 maximum"
     expected = OverflowDetected(text=words[:240], limit=200_000, used=210_000)
     START.when(inbound(ErrorSeen(words))).then_only(OverflowDetected, expected)
 
 
-def test_one_refusal_told_as_the_session_s_and_the_answer_s_error_is_one_fact_until_the_next_step() -> None:
+def test_one_refusal_reported_as_the_session_s_and_the_answer_s_error_is_one_fact_until_the_next_step() -> None:
     refused = START.when(inbound(ErrorSeen("prompt is too long"), ErrorSeen("prompt is too long", "a")))
     refused.then(CallFailed(text="prompt is too long"), OverflowDetected(text="prompt is too long"))
     refused.when(inbound(step("s1"), ErrorSeen("prompt is too long"))).then_only(
@@ -879,7 +881,7 @@ def test_one_refusal_told_as_the_session_s_and_the_answer_s_error_is_one_fact_un
     )
 
 
-def test_a_native_compaction_tells_the_highest_number_before_it() -> None:
+def test_a_native_compaction_records_the_highest_number_before_it() -> None:
     now = FIVE.when(inbound(CompactionSeen())).then(NativeCompacted(last_tag=5))
     now.when(inbound(step("s2", "e"), CompactionSeen())).then_only(NativeCompacted, NativeCompacted(last_tag=5))
     START.when(inbound(CompactionSeen())).then(NativeCompacted())
@@ -1054,7 +1056,7 @@ def test_many_messages_that_go_at_once_are_several_facts(gone: Seen) -> None:
 
 
 class Tale:
-    """A harness that does what it is told, and says what a harness says."""
+    """A harness that acts on calls of a test, and sends the reports of a harness."""
 
     def __init__(self) -> None:
         self.items: list[Seen] = [SessionSeen(title="t")]
@@ -1072,8 +1074,8 @@ class Tale:
 
     def do(self, action: str, one: int, other: int) -> None:
         name = self.list[one % len(self.list)] if self.list else ""
-        held = self.parts.get(name, [])
-        part = held[other % len(held)] if held else None
+        known_parts = self.parts.get(name, [])
+        part = known_parts[other % len(known_parts)] if known_parts else None
         match action:
             case "message":
                 new = self.fresh("m")
@@ -1082,14 +1084,14 @@ class Tale:
                 at = AT + timedelta(minutes=self.count) if one % 3 else None
                 self.report(MessageSeen(new, "user" if one % 2 else "assistant", at, parts=tuple(self.parts[new])))
             case "part" if name:
-                held.append(self.some_part(name, other, other % 3))
-                self.report(held[-1])
+                known_parts.append(self.some_part(name, other, other % 3))
+                self.report(known_parts[-1])
             case "change" if part:
                 changed = msgspec.structs.replace(part, text=f"t{other}", output=f"o{other}", ignored=other % 4 == 0)
-                held[held.index(part)] = changed
+                known_parts[known_parts.index(part)] = changed
                 self.report(changed)
             case "part gone" if part:
-                held.remove(part)
+                known_parts.remove(part)
                 self.report(PartGone(name, part.part))
             case "gone" if name:
                 self.list.remove(name)
@@ -1246,8 +1248,8 @@ def test_after_each_step_both_sides_mean_the_same_list(tale: Tale) -> None:
         assert (True, len(names)) == (step.aligned, step.count)
         assert names == tuple(one.recorded.message for one in now.state.conversation.after(0))
         assert step.last == max(now.state.conversation.order, default=0)
-        kept = tuple(name for name in names if now.state.conversation.messages[name].ordinal <= step.kept)
-        assert names[: len(kept)] == before[: len(kept)] == kept
+        recorded = tuple(name for name in names if now.state.conversation.messages[name].ordinal <= step.kept)
+        assert names[: len(recorded)] == before[: len(recorded)] == recorded
         before = names
 
 
@@ -1280,12 +1282,12 @@ def _check_books(session: TaggedSession) -> None:
     turns = session.conversation
     present = {name: message for name, message in turns.messages.items() if message.present}
     assert {message.ordinal: name for name, message in present.items()} == dict(turns.order)
-    held = {
+    known_parts = {
         name: sum(part.recorded.tokens for part in turns.parts.values() if part.recorded.message == name)
         for name in turns.messages
     }
-    assert held == {name: message.tokens for name, message in turns.messages.items()}
-    assert sum(held[name] for name in present) == turns.tokens
+    assert known_parts == {name: message.tokens for name, message in turns.messages.items()}
+    assert sum(known_parts[name] for name in present) == turns.tokens
     assert all(not turns.parts[name].number for name in session.waiting)
 
 

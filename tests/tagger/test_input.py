@@ -39,7 +39,7 @@ from schemas.streams import BODIES, DEAD, IN, INBOUND_BODIES, MAX_BODY_BYTES
 from services.kit.bus import Bodies, Bus, TooLarge, bodies
 from services.tagger.worker import Tagger
 from tests.helpers.broker_world import HARBOUR, NOON, facts, opened, quick_settings, stored
-from tests.helpers.told_secrets import SECRET, holding_the_secret
+from tests.helpers.reported_secrets import SECRET, holding_the_secret
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
@@ -152,8 +152,8 @@ async def test_a_message_above_the_brokers_limit_is_not_sent(bus: Bus, tagger: T
     assert [] == await worked(bus, tagger)
 
 
-async def test_a_message_of_nearly_the_brokers_limit_that_cannot_be_read_is_kept(bus: Bus, tagger: Tagger) -> None:
-    """With the headers of a dead letter it would be too large: its beginning is kept."""
+async def test_a_message_of_nearly_the_brokers_limit_that_cannot_be_read_is_stored(bus: Bus, tagger: Tagger) -> None:
+    """With the headers of a dead letter it would be too large: its beginning is stored."""
     data = b"x" * (bus.max_payload - 50)
     await bus.publish(SUBJECT, data, "long")
     assert [] == await worked(bus, tagger)
@@ -234,7 +234,7 @@ async def test_a_text_of_three_megabytes_is_masked_and_referred_to(bus: Bus, tag
         ("é" * (MAX_BODY_BYTES // 2 + 1), True),
     ],
 )
-async def test_a_body_is_kept_beside_the_log_where_it_is_long_as_json(
+async def test_a_body_is_stored_apart_from_the_log_where_it_is_long_as_json(
     bus: Bus,
     tagger: Tagger,
     items: str,
@@ -280,7 +280,7 @@ async def test_steps_may_come_in_any_order(bus: Bus, tagger: Tagger) -> None:
     assert [] == await reasons(bus)
 
 
-async def test_what_is_said_twice_is_written_once(bus: Bus, tagger: Tagger) -> None:
+async def test_what_is_reported_twice_is_written_once(bus: Bus, tagger: Tagger) -> None:
     items = (SessionSeen(title="a session"), text("m1", "first"), StepSeen("t1", messages=(Listed("m1"),), count=1))
     await see(bus, "1", *items)
     await until(tagger.idle)
@@ -314,11 +314,11 @@ SHOWN = (
 
 
 @pytest.mark.parametrize("field", SEEN)
-async def test_a_secret_never_reaches_what_is_kept(bus: Bus, tagger: Tagger, field: str) -> None:
+async def test_a_secret_never_reaches_what_is_stored(bus: Bus, tagger: Tagger, field: str) -> None:
     await see(bus, "1", *SEEN[field])
     await until(tagger.idle)
     assert [] == await holding_the_secret(bus)
     assert [] == await reasons(bus)
-    kept = [encode(event) for event in await facts(bus) if isinstance(event, SHOWN)]
-    if not any(b"[masked:" in event for event in kept):
+    stored_events = [encode(event) for event in await facts(bus) if isinstance(event, SHOWN)]
+    if not any(b"[masked:" in event for event in stored_events):
         assert b"[masked:" in b"".join(one.data for one in await stored(bus, "OBJ_bodies"))

@@ -1,4 +1,4 @@
-"""What a refusal tells of a model's limit, over sessions, projects and restarts, on a real broker."""
+"""Limits of models that refusals report, over sessions, projects and restarts, on a real broker."""
 
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -65,7 +65,7 @@ class Team:
         return await self._bus.request(ask(question.NAME, question.project), encode(question), PATIENCE)
 
     async def window(self, address: Address) -> str:
-        """What a person is told of a session's window."""
+        """A person's report of a session's window."""
         reply = msgspec.json.decode(await self.answer(SessionAsk(address.project, address.session)), type=SessionReport)
         return reply.text.partition("Model: ")[2].partition(" tokens")[0]
 
@@ -103,7 +103,7 @@ async def test_another_session_in_another_project_knows_it_at_its_first_call_aft
     async with responding(broker, quick_settings(tmp_path / "first")):
         await refuse(team)
         assert [LEARNED] == await facts(bus, GLOBAL)
-    for data in ("first", "anew"):  # from what is kept, and from nothing but the log
+    for data in ("first", "anew"):  # from stored state, and from nothing but the log
         async with responding(broker, quick_settings(tmp_path / data)):
             await team.plan(LIGHTHOUSE, await team.step(LIGHTHOUSE))
             assert "anthropic/opus, window (learned from a refusal) 128,000" == await team.window(LIGHTHOUSE)
@@ -130,7 +130,7 @@ async def shows(team: Team, window: str) -> bool:
     return window in await team.window(LIGHTHOUSE)
 
 
-async def test_what_a_subagent_was_told_its_parent_is_pressed_by(bus: Bus, team: Team, tmp_path: Path) -> None:
+async def test_what_a_subagent_has_learned_its_parent_is_pressed_by(bus: Bus, team: Team, tmp_path: Path) -> None:
     child = Address("harbour", "child")
     async with opened(Responder(), bus, quick_settings(tmp_path)):
         await team.plan(HARBOUR, await team.step(HARBOUR))
@@ -244,7 +244,7 @@ async def session(bus: Bus) -> AsyncIterator[Session]:
 
 
 @pytest.mark.parametrize(("model", "runs"), [("opus", 1), ("haiku", 0)])
-async def test_history_is_compressed_for_the_window_that_another_session_was_told(
+async def test_history_is_compressed_for_the_window_that_another_session_has_learned(
     bus: Bus, session: Session, model: str, runs: int
 ) -> None:
     learned = msgspec.structs.replace(LEARNED, model=model, limit=50_000)

@@ -1,4 +1,4 @@
-"""The mode of a session: said by its first step, and kept."""
+"""The mode of a session: its first step sets it, and it stays."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -38,12 +38,12 @@ def modes(now: Given[TaggedSession]) -> list[str]:
     return [event.mode for event in now.log if isinstance(event, StepOpened)]
 
 
-# What is kept
+# The mode stays
 
 
 @pytest.mark.parametrize("first", ["primary", "reduce_off", "subagent", "additive"])
 @pytest.mark.parametrize("later", ["primary", "reduce_off", "additive"])
-def test_the_mode_of_the_first_step_is_kept(first: Mode, later: Mode) -> None:
+def test_the_mode_of_the_first_step_stays(first: Mode, later: Mode) -> None:
     """A list of tools that changes, an adapter that has forgotten, or another compactor, changes no session in work."""
     assert [first, first] == modes(stepped(first, later))
 

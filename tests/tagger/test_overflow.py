@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from services.tagger.core.overflow import MAX_LIMIT, MIN_LIMIT, Overflow, read_overflow
 
-SAID = {
+WORDS_OF_PROVIDERS = {
     "prompt is too long: 210000 tokens > 200000 maximum": Overflow(200_000, 210_000),
     "prompt is too long: 210,000 tokens > 200,000 maximum": Overflow(200_000, 210_000),
     "input length and `max_tokens` exceed context limit: 199759 + 8192 > 200000": Overflow(200_000, 199_759),
@@ -58,10 +58,10 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("words", SAID)
+@pytest.mark.parametrize("words", WORDS_OF_PROVIDERS)
 def test_of_each_provider_s_words_the_numbers_are_read(words: str) -> None:
-    assert SAID[words] == read_overflow(words)
-    assert SAID[words] == read_overflow(words.upper())
+    assert WORDS_OF_PROVIDERS[words] == read_overflow(words)
+    assert WORDS_OF_PROVIDERS[words] == read_overflow(words.upper())
 
 
 @pytest.mark.parametrize(
@@ -122,14 +122,14 @@ def test_the_words_are_found_within_a_body(body: dict[str, object]) -> None:
     assert read_overflow(f"BadRequestError: b'{text}' (see the manual)") == READ
 
 
-def test_a_code_or_a_count_beside_the_words_is_read_with_them() -> None:
+def test_a_code_or_a_count_next_to_the_words_is_read_with_them() -> None:
     assert read_overflow('{"error": {"message": "Bad request", "code": "context_length_exceeded"}}') == Overflow()
     llama = {"code": 400, "message": "the request exceeds the available context size", "n_prompt_tokens": 14_429}
     assert read_overflow(json.dumps({"error": llama | {"n_ctx": 8192}})) == Overflow(8192, 14_429)
 
 
 def test_the_prompt_within_a_body_says_nothing() -> None:
-    body = {"error": {"message": "field required", "input": "I said: prompt is too long"}, "messages": [TOO_LONG]}
+    body = {"error": {"message": "field required", "input": "I wrote: prompt is too long"}, "messages": [TOO_LONG]}
     assert read_overflow(json.dumps(body)) is None
 
 

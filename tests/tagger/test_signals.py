@@ -1,4 +1,4 @@
-"""What the tagger notes beside the conversation: runs of tools, files, things to do, tools, refusals, documents."""
+"""Facts of the tagger apart from the conversation: runs of tools, files, things to do, tools, refusals, documents."""
 
 import string
 from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ from services.tagger.core.tool_runs import tool_seen
 from services.tagger.masking import mask_item
 from tests.helpers.examples import examples
 from tests.helpers.given import Given, drafted, envelope, given
-from tests.helpers.told_secrets import SECRET
+from tests.helpers.reported_secrets import SECRET
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 START = given(evolve, TaggedSession())
@@ -80,7 +80,7 @@ def arguments(**given: object) -> str:
 # Runs
 
 
-def test_a_call_that_ended_is_told_with_its_end_its_length_and_what_it_was_about() -> None:
+def test_a_call_that_ended_is_recorded_with_its_end_its_length_and_what_it_was_about() -> None:
     seen = ran(
         "bash",
         arguments(command="\n make  test\nmake bench", description="Run tests"),
@@ -137,7 +137,7 @@ def test_a_result_without_a_known_call_is_about_nothing() -> None:
     )
 
 
-def test_a_call_whose_arguments_are_kept_aside_is_about_what_was_found_in_them() -> None:
+def test_a_call_whose_arguments_are_stored_apart_is_about_what_was_found_in_them() -> None:
     seen = msgspec.structs.replace(ran("write", ""), input_ref="r1")
     about = Request("write", "edit", "/x", ("/x",), (Touch("/x", "written"),))
     run, touched = tool_seen(TaggedSession(), seen, {"r1": about}, None)
@@ -211,7 +211,7 @@ PATCH = """*** Begin Patch
 @@
 -a
 +b
-*** Update File: kept.py
+*** Update File: stays.py
 *** Delete File: gone.py
 *** End Patch
 """
@@ -219,7 +219,7 @@ PATCHED = (
     Touch("new.py", "written"),
     Touch("old.py", "deleted"),
     Touch("moved.py", "written"),
-    Touch("kept.py", "edited"),
+    Touch("stays.py", "edited"),
     Touch("gone.py", "deleted"),
 )
 
@@ -249,7 +249,7 @@ def test_a_patch_without_files_is_about_nothing() -> None:
         ("/w", "/w", "/w"),
     ],
 )
-def test_a_path_is_told_as_seen_from_the_session_s_directory(directory: str, path: str, seen: str) -> None:
+def test_a_path_is_recorded_as_seen_from_the_session_s_directory(directory: str, path: str, seen: str) -> None:
     assert seen == below(directory, path)
 
 
@@ -281,7 +281,7 @@ def test_of_several_touches_of_a_path_in_one_call_the_last_counts() -> None:
 # Things to do, tools, adapters, refusals, counts
 
 
-def test_a_list_of_things_to_do_is_told_whenever_it_differs_from_the_last() -> None:
+def test_a_list_of_things_to_do_is_recorded_whenever_it_differs_from_the_last() -> None:
     one, two = TodoSeen((Todo("mend", "in_progress", "high"),)), TodoSeen((Todo("mend", "completed"), Todo("paint")))
     now = START.when(inbound(one)).then(TodoCaptured(contents=["mend"], statuses=["in_progress"], priorities=["high"]))
     now = now.when(inbound(one, two)).then(
@@ -295,7 +295,7 @@ def test_an_empty_list_of_things_to_do_is_no_news_at_the_beginning() -> None:
     START.when(inbound(TodoSeen(()))).then()
 
 
-def test_a_set_of_tools_is_told_when_it_is_another_one() -> None:
+def test_a_set_of_tools_is_recorded_when_it_is_another_one() -> None:
     one = ToolsSeen("d1", (ToolSeen("read", "Reads", '{"a":1}'), ToolSeen("ä")))
     changed = ToolsetChanged(
         digest="d1",
@@ -310,14 +310,14 @@ def test_a_set_of_tools_is_told_when_it_is_another_one() -> None:
     )
 
 
-def test_definitions_that_are_kept_aside_are_told_by_reference() -> None:
+def test_definitions_that_are_stored_apart_are_recorded_by_reference() -> None:
     inbound = Inbound("i", AT, (ToolsSeen("d1", (ToolSeen("read"),)),))
     context = InboundContext("pi", inbound, definitions={"d1": "r1"})
     (changed,) = drafted(evolve, TaggedSession(), lambda draft: decide(draft, context))
     assert ToolsetChanged(digest="d1", names=["read"], tokens=[1], definitions_ref="r1") == changed
 
 
-def test_an_adapter_is_told_once_in_a_session_as_it_is() -> None:
+def test_an_adapter_is_recorded_once_in_a_session_as_it_is() -> None:
     one, two = AdapterSeen("plugin", "1.0", "1.18", "d1"), AdapterSeen("plugin", "1.1", "1.18", "d2")
     now = START.when(inbound(one, two, one))
     now.then(
@@ -325,21 +325,21 @@ def test_an_adapter_is_told_once_in_a_session_as_it_is() -> None:
         AdapterConnected(harness="opencode", name="plugin", version="1.1", harness_version="1.18", digest="d2"),
     )
     now.when(inbound(two)).then()
-    beside = AdapterSeen("plugin", "1.1", "1.18", "d2", "pruner")
-    now.when(inbound(beside)).then(
+    neighbour = AdapterSeen("plugin", "1.1", "1.18", "d2", "pruner")
+    now.when(inbound(neighbour)).then(
         AdapterConnected(
             harness="opencode", name="plugin", version="1.1", harness_version="1.18", digest="d2", rival="pruner"
         )
     )
 
 
-def test_any_refusal_is_told_with_its_name_its_status_and_the_beginning_of_its_words() -> None:
+def test_any_refusal_is_recorded_with_its_name_its_status_and_the_beginning_of_its_words() -> None:
     START.when(inbound(ErrorSeen("busy " * 100, "a", "APIError", 529))).then(
         CallFailed(message="a", name="APIError", status=529, text=("busy " * 100)[:240])
     )
 
 
-def test_one_refusal_told_of_the_session_and_of_the_answer_is_one_until_the_next_step() -> None:
+def test_one_refusal_reported_of_the_session_and_of_the_answer_is_one_until_the_next_step() -> None:
     one, two = ErrorSeen("busy", "", "APIError", 529), ErrorSeen("busy", "a", "APIError", 529)
     now = START.when(inbound(one, two)).then(CallFailed(name="APIError", status=529, text="busy"))
     now = now.when(inbound(ErrorSeen("busy", "a", "Aborted"))).then(
@@ -354,7 +354,7 @@ def at(seconds: float, *items: Seen) -> Callable[[Given[TaggedSession]], Given[T
     """What a harness says so many seconds after the beginning, by its clock."""
     context = InboundContext("opencode", Inbound("i", AT + timedelta(seconds=seconds), items))
 
-    def told(now: Given[TaggedSession]) -> Given[TaggedSession]:
+    def reported(now: Given[TaggedSession]) -> Given[TaggedSession]:
         state = now.state
 
         def evolved(before: TaggedSession, event: Event, envelope: Envelope) -> TaggedSession:
@@ -365,7 +365,7 @@ def at(seconds: float, *items: Seen) -> Callable[[Given[TaggedSession]], Given[T
             state = evolved(state, event, envelope(event, 0))
         return Given(evolve, state, (*now.log, *made), tuple(made))
 
-    return told
+    return reported
 
 
 REPORTS = [
@@ -386,26 +386,26 @@ def test_a_clock_that_goes_back_loses_nothing(items: tuple[Seen, ...], facts: in
 
 
 @pytest.mark.parametrize(("items", "facts"), REPORTS)
-def test_what_is_told_again_after_a_step_was_judged_before(items: tuple[Seen, ...], facts: int) -> None:
+def test_what_is_reported_again_after_a_step_was_judged_before(items: tuple[Seen, ...], facts: int) -> None:
     now = at(10, *items)(START)
     assert facts == len(now.made)
     now = at(20, StepSeen("s1"))(now)
     at(10, *items)(now).then()
-    at(11, *items)(now).then()  # at that time it said nothing new
+    at(11, *items)(now).then()  # at that time it reported nothing new
     assert facts == len(at(21, *items)(now).made)
 
 
-def test_a_count_is_told_with_its_cost_and_again_when_that_changes() -> None:
+def test_a_count_is_recorded_with_its_cost_and_again_when_that_changes() -> None:
     now = START.when(inbound(UsageSeen("a", 10, cost=0.25))).then(UsageSampled(message="a", input=10, cost=0.25))
     now.when(inbound(UsageSeen("a", 10, cost=0.25))).then()
     now.when(inbound(UsageSeen("a", 10, cost=0.5))).then(UsageSampled(message="a", input=10, cost=0.5))
 
 
-def test_a_compaction_tells_whether_anybody_asked_for_it() -> None:
+def test_a_compaction_records_whether_anybody_asked_for_it() -> None:
     START.when(inbound(CompactionSeen(auto=True))).then(NativeCompacted(auto=True))
 
 
-def test_a_step_tells_which_tools_it_offers_and_how_the_model_reasons() -> None:
+def test_a_step_records_which_tools_it_offers_and_how_the_model_reasons() -> None:
     now = START.when(inbound(StepSeen("s1", toolset="d1", denied=("bash",), variant="high")))
     now.then(StepOpened(step="s1", toolset="d1", denied=["bash"], variant="high"))
 
@@ -475,7 +475,7 @@ def test_a_document_that_never_was_is_not_gone() -> None:
     assert [DocumentCaptured(path="A.md", digest="")] == about(now, document("A.md", ""))
 
 
-def test_a_document_that_is_kept_aside_has_its_size() -> None:
+def test_a_document_that_is_stored_apart_has_its_size() -> None:
     (captured,) = about(BARE, DocumentSeen("A.md", "d1", text_ref="r1"))
     assert DocumentCaptured(path="A.md", digest="d1", bytes=400_000, text_ref="r1") == captured
 

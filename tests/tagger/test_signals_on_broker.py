@@ -1,4 +1,4 @@
-"""What the tagger notes beside the conversation, over a real broker: long bodies, documents, repetition."""
+"""Facts of the tagger apart from the conversation, over a real broker: long bodies, documents, repetition."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -35,7 +35,7 @@ from schemas.subjects import Address
 from services.kit.bus import Bodies, Bus
 from services.tagger.worker import Tagger
 from tests.helpers.broker_world import HARBOUR, NOON, facts, opened, quick_settings, stored
-from tests.helpers.told_secrets import SECRET, holding_the_secret
+from tests.helpers.reported_secrets import SECRET, holding_the_secret
 from tests.helpers.waiting import until
 
 pytestmark = pytest.mark.broker
@@ -65,7 +65,7 @@ async def worked(bus: Bus, tagger: Tagger) -> list[Event]:
 # Long bodies
 
 
-async def test_the_arguments_of_a_call_are_read_before_they_are_kept_aside(bus: Bus, tagger: Tagger) -> None:
+async def test_the_arguments_of_a_call_are_read_before_they_are_stored_apart(bus: Bus, tagger: Tagger) -> None:
     arguments = encode({"content": "x" * MAX_BODY_BYTES, "filePath": "/w/a.py"}).decode()
     reference = await Bodies(bus, INBOUND_BODIES).put(arguments)
     seen = PartSeen("m1", "tool", "p1", tool="write", call="c1", input_ref=reference, status="completed")
@@ -89,9 +89,12 @@ async def test_a_long_document_is_masked_and_referred_to(bus: Bus, tagger: Tagge
     reference = await Bodies(bus, INBOUND_BODIES).put(text)
     await see(bus, "1", DocumentSeen("README.md", "d1", text_ref=reference))
     (captured,) = [event for event in await worked(bus, tagger) if isinstance(event, DocumentCaptured)]
-    kept = await Bodies(bus, BODIES).get(captured.text_ref)
-    assert text.replace(SECRET, MASK) == kept
-    assert (len(kept.encode()), hashlib.sha256(kept.encode()).hexdigest()) == (captured.bytes, captured.text_ref)
+    stored_body = await Bodies(bus, BODIES).get(captured.text_ref)
+    assert text.replace(SECRET, MASK) == stored_body
+    assert (len(stored_body.encode()), hashlib.sha256(stored_body.encode()).hexdigest()) == (
+        captured.bytes,
+        captured.text_ref,
+    )
     assert [] == await holding_the_secret(bus)
 
 
@@ -112,8 +115,8 @@ async def test_documents_belong_to_the_project_and_are_captured_once_for_all_its
     assert [PROJECT.log(DocumentCaptured.TYPE)] * 4 == [one.subject for one in await stored(bus, LOG.name)]
 
 
-async def test_many_sessions_of_a_project_tell_of_it_at_once(bus: Bus, tagger: Tagger) -> None:
-    """They write with one pen about one thing: none of it is lost and nothing is told twice."""
+async def test_many_sessions_of_a_project_report_it_at_once(bus: Bus, tagger: Tagger) -> None:
+    """They write with one pen about one thing: none of it is lost and nothing is recorded twice."""
     for number in range(20):
         items = (SessionSeen(directory=f"/w{number % 3}"), DocumentSeen(f"{number % 5}.md", "d1", "text"))
         await see(bus, f"i{number}", *items, address=Address(HARBOUR.project, f"s{number}"))
@@ -124,7 +127,7 @@ async def test_many_sessions_of_a_project_tell_of_it_at_once(bus: Bus, tagger: T
     assert ["/w0", "/w1", "/w2"] == sorted(directories)
 
 
-async def test_a_project_s_root_is_told_when_it_becomes_known(bus: Bus, tagger: Tagger) -> None:
+async def test_a_project_s_root_is_recorded_when_it_becomes_known(bus: Bus, tagger: Tagger) -> None:
     await see(bus, "1", SessionSeen(directory="/w"))
     await see(bus, "2", SessionSeen(directory="/w", root="/w", vcs="git"))
     await see(bus, "3", SessionSeen(directory="/w"))
@@ -146,7 +149,7 @@ async def test_what_an_inbound_message_led_to_names_it_as_its_cause(bus: Bus, ta
 
 # Repetition
 
-SAID: tuple[Seen, ...] = (
+REPORTS: tuple[Seen, ...] = (
     AdapterSeen("plugin", "1.0", "1.18", "d"),
     SessionSeen(title="a session", directory="/w", root="/w", vcs="git"),
     PartSeen("m1", "tool", "p1", tool="edit", call="c1", input='{"filePath":"/w/x"}', status="completed", exit_code=0),
@@ -157,21 +160,21 @@ SAID: tuple[Seen, ...] = (
 )
 
 
-async def test_what_is_said_twice_is_written_once_and_without_secrets(bus: Bus, tagger: Tagger) -> None:
-    await see(bus, "1", *SAID)
+async def test_what_is_reported_twice_is_written_once_and_without_secrets(bus: Bus, tagger: Tagger) -> None:
+    await see(bus, "1", *REPORTS)
     once = await worked(bus, tagger)
     kinds = {type(event) for event in once}
     assert kinds >= {AdapterConnected, ToolRan, FileTouched, TodoCaptured, ToolsetChanged, DocumentCaptured}
-    await see(bus, "2", *SAID)
-    await see(bus, "3", *SAID, *SAID)
+    await see(bus, "2", *REPORTS)
+    await see(bus, "3", *REPORTS, *REPORTS)
     assert once == await worked(bus, tagger)
     assert [] == await holding_the_secret(bus)
 
 
 async def test_a_tagger_that_starts_anew_knows_what_was_noted(bus: Bus) -> None:
     async with opened(first := Tagger(), bus, quick_settings()):
-        await see(bus, "1", *SAID)
+        await see(bus, "1", *REPORTS)
         once = await worked(bus, first)
     async with opened(second := Tagger(), bus, quick_settings()):
-        await see(bus, "2", *SAID)
+        await see(bus, "2", *REPORTS)
         assert once == await worked(bus, second)

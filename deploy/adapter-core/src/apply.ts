@@ -51,7 +51,7 @@ export function apply<Message, Part>(
       continue;
     }
     if (edits.has(`message:${shape.id(whole)}`)) continue;
-    const message = place < cut.place ? keptOf(whole, cut.kept, shape) : whole;
+    const message = place < cut.place ? remainderOf(whole, cut.stays, shape) : whole;
     if (message === undefined) continue;
     const parts = editedParts(message, edits, arcs, shape, place >= cut.place);
     if (parts.length > 0 || shape.parts(message).length === 0) served.push(shape.withParts(message, parts));
@@ -73,21 +73,21 @@ function cutOf<Message, Part>(
   messages: readonly Message[],
   edits: Edits,
   shape: Shape<Message, Part>,
-): { place: number; kept: ReadonlySet<string> } {
+): { place: number; stays: ReadonlySet<string> } {
   const cut = edits.get("cut");
-  if (cut?.op !== "cut_before") return { place: 0, kept: new Set() };
-  return { place: messages.findIndex((message) => shape.id(message) === cut.message), kept: new Set(cut.kept) };
+  if (cut?.op !== "cut_before") return { place: 0, stays: new Set() };
+  return { place: messages.findIndex((message) => shape.id(message) === cut.message), stays: new Set(cut.kept) };
 }
 
 /** A message before the cut with the parts of it that stay; nothing if none does. */
-function keptOf<Message, Part>(
+function remainderOf<Message, Part>(
   message: Message,
-  kept: ReadonlySet<string>,
+  stays: ReadonlySet<string>,
   shape: Shape<Message, Part>,
 ): Message | undefined {
-  if (kept.size === 0) return undefined;
+  if (stays.size === 0) return undefined;
   const before = shape.parts(message);
-  const left = before.filter((part) => kept.has(shape.partId(part)));
+  const left = before.filter((part) => stays.has(shape.partId(part)));
   return left.length > 0 ? shape.withParts(message, withoutLost(before, left, shape)) : undefined;
 }
 

@@ -18,7 +18,7 @@ export function isFile(value: unknown): value is File {
 
 /** Its kind, name, size and digest. */
 export function attachment({ mime, url, filename }: File): Attachment {
-  const body = held(url);
+  const body = bytesOf(url);
   const [width, height] = mime.toLowerCase().startsWith("image/") ? pixels(body) : [0, 0];
   return {
     mime,
@@ -31,8 +31,8 @@ export function attachment({ mime, url, filename }: File): Attachment {
   };
 }
 
-/** The bytes that a data url holds; none of another address. */
-function held(url: string): Buffer {
+/** The bytes in a data url; none of another address. */
+function bytesOf(url: string): Buffer {
   const comma = url.indexOf(",");
   const head = url.slice(0, Math.max(0, comma));
   if (!head.startsWith("data:") || !head.endsWith(";base64")) return Buffer.alloc(0);

@@ -19,10 +19,10 @@ export class Broker {
   private connection: NatsConnection | undefined;
   private listeners: (() => void)[] = [];
   private wake: () => void = () => {};
-  private tell: (isConnected: boolean) => void = () => {};
+  private settle: (isConnected: boolean) => void = () => {};
   /** Whether the first attempt to connect succeeded, once that is known. */
   readonly tried = new Promise<boolean>((resolve) => {
-    this.tell = resolve;
+    this.settle = resolve;
   });
 
   /** `name` is what the broker calls this connection. */
@@ -102,12 +102,12 @@ export class Broker {
         this.connection = await open(endpoint(this.options), this.name);
         wait = FIRST_WAIT;
         this.log.note("connected", { server: this.connection.getServer() });
-        this.tell(true);
+        this.settle(true);
         for (const listener of this.listeners) listener();
         await this.connection.closed();
       } catch (error) {
         this.log.note("not connected", { error: String(error) });
-        this.tell(false);
+        this.settle(false);
       }
       this.connection = undefined;
       await Promise.race([unreferenced(wait), this.hurried()]);

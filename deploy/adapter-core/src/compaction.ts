@@ -97,7 +97,7 @@ export type Notify = (notices: readonly string[]) => void;
  */
 export class HandOver {
   /** Where the person was notified that the service is away, for the notice that it is back; unset while it runs. */
-  private told: Notify | undefined;
+  private notifyBack: Notify | undefined;
   /** Sessions that were named in that notice and had no plan since: one that never gets any is named once. */
   private readonly waiting = new WeakSet<ContextKeeper>();
 
@@ -124,16 +124,17 @@ export class HandOver {
   }
 
   private missed(keeper: ContextKeeper, notify: Notify): void {
-    if (this.told || this.mode !== "managed" || !keeper.isAway || this.waiting.has(keeper) || this.isComing()) return;
-    this.told = notify;
+    if (this.notifyBack || this.mode !== "managed" || !keeper.isAway || this.waiting.has(keeper) || this.isComing())
+      return;
+    this.notifyBack = notify;
     this.waiting.add(keeper);
     notify([awayNotice(this.title)]);
   }
 
   private answered(keeper: ContextKeeper): void {
     this.waiting.delete(keeper);
-    this.told?.([BACK]);
-    this.told = undefined;
+    this.notifyBack?.([BACK]);
+    this.notifyBack = undefined;
   }
 }
 

@@ -40,9 +40,9 @@ export function masked<T>(value: T): T {
   if (Array.isArray(value)) return value.map(masked) as T;
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, held]) => [
+    Object.entries(value).map(([key, one]) => [
       key,
-      typeof held === "string" ? (BODIES.includes(key) ? mask(held) : held) : masked(held),
+      typeof one === "string" ? (BODIES.includes(key) ? mask(one) : one) : masked(one),
     ]),
   ) as T;
 }

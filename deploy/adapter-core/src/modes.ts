@@ -27,8 +27,8 @@ export function learned(mode: Mode, isChild: boolean): Mode {
   return isChild && (mode === "primary" || mode === "reduce_off") ? "subagent" : mode;
 }
 
-/** The mode that a session's record has, or has from now on. */
-export function keptMode(record: SessionRecord, isChild: boolean, first: () => Mode): Mode {
+/** The mode in a session's record; it is recorded where it is not yet. */
+export function recordedMode(record: SessionRecord, isChild: boolean, first: () => Mode): Mode {
   const mode = learned(record.mode || first(), isChild);
   if (record.mode === "") record.note({ mode });
   else if (mode !== record.mode) record.note({ mode, guidance: record.guidance || record.mode });
@@ -36,7 +36,7 @@ export function keptMode(record: SessionRecord, isChild: boolean, first: () => M
 }
 
 /** The mode whose guidance the session has: like the date, it changes only with a rebase. */
-export function keptGuidance(record: SessionRecord, mode: Mode, isRebased: boolean): Mode {
+export function recordedGuidance(record: SessionRecord, mode: Mode, isRebased: boolean): Mode {
   const guidance = record.guidance === "" || isRebased ? mode : record.guidance;
   if (guidance !== record.guidance) record.note({ guidance });
   return guidance;

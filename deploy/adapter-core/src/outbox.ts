@@ -40,7 +40,7 @@ export class Outbox {
     private readonly erasures?: Pick<Erasures, "settle">,
   ) {
     this.spool = new Spool(directory, log, () => this.queue.filter((one) => one.state !== "settled"));
-    for (const message of this.spool.adopted()) this.queue.push({ message, state: "waiting", isKept: false });
+    for (const message of this.spool.adopted()) this.queue.push({ message, state: "waiting", isSpooled: false });
     if (this.queue.length > 0) this.spool.write();
     else this.spool.clear();
     broker.onConnected(() => void this.resume());
@@ -78,7 +78,7 @@ export class Outbox {
   }
 
   put(message: InboundMessage): void {
-    this.queue.push({ message, state: "waiting", isKept: false });
+    this.queue.push({ message, state: "waiting", isSpooled: false });
     if (!this.broker.connected || this.isGated || this.failures > 0) this.spool.keep();
     void this.pump();
   }
@@ -135,7 +135,7 @@ export class Outbox {
       for (const [reference, text] of Object.entries(message.bodies ?? {})) await this.broker.keep(reference, text);
       return true;
     } catch (error) {
-      this.failed("a body could not be kept", message, error);
+      this.failed("a body could not be stored", message, error);
       return false;
     }
   }

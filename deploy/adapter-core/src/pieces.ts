@@ -24,22 +24,22 @@ export function inboundMessages(
   items: readonly Item[],
 ): InboundMessage[] {
   const made: InboundMessage[] = [];
-  let held: string[] = [];
+  let encodedItems: string[] = [];
   let size = 0;
   let bodies: Record<string, string> = {};
   const close = () => {
-    if (held.length === 0) return;
+    if (encodedItems.length === 0) return;
     const id = `${harness}/${name}${made.length === 0 ? "" : `/${made.length}`}`;
-    const data = `{"id":${JSON.stringify(id)},"at":"${at.toISOString()}","items":[${held.join(",")}]}`;
+    const data = `{"id":${JSON.stringify(id)},"at":"${at.toISOString()}","items":[${encodedItems.join(",")}]}`;
     made.push({ subject, id, data, ...(Object.keys(bodies).length > 0 ? { bodies } : {}) });
-    [held, size, bodies] = [[], 0, {}];
+    [encodedItems, size, bodies] = [[], 0, {}];
   };
   for (const item of items.flatMap(small)) {
     const apart: Record<string, string> = {};
     const encoded = JSON.stringify(withoutLongBodies(masked(wellFormed(item)), apart));
     const cost = Buffer.byteLength(encoded);
     if (size + cost > MAX_PIECE_BYTES) close();
-    held.push(encoded);
+    encodedItems.push(encoded);
     size += cost;
     Object.assign(bodies, apart);
   }

@@ -46,7 +46,8 @@ export const projectOf = (path: string): string =>
 export class SessionRecord {
   revision = 0;
   readonly edits = new Map<string, Edit>();
-  told = "";
+  /** The newest message whose parts have all been reported. */
+  reported = "";
   seq = -1;
   date = "";
   mode: Mode | "" = "";
@@ -107,7 +108,7 @@ export class SessionRecord {
   private fold(line: Line): void {
     this.isKnown = true;
     this.revision = line.revision ?? this.revision;
-    this.told = line.told ?? this.told;
+    this.reported = line.told ?? this.reported;
     this.seq = line.seq ?? this.seq;
     this.date = line.date ?? this.date;
     this.mode = line.mode ?? this.mode;
@@ -153,12 +154,12 @@ export class SessionRecord {
   }
 
   private whole(): Line {
-    const { revision, told, seq, date, sent, count, listed, foreign } = this;
+    const { revision, reported, seq, date, sent, count, listed, foreign } = this;
     const modes = { ...(this.mode && { mode: this.mode }), ...(this.guidance && { guidance: this.guidance }) };
     return {
       revision,
       edits: [...this.edits.values()],
-      told,
+      told: reported,
       seq,
       date,
       sent,
@@ -181,7 +182,10 @@ export class SessionRecord {
       this.isBehind = false;
     } catch (error) {
       this.isBehind = true;
-      this.log.note("a session's plan is kept in memory only", { path: this.path, error: String(error) });
+      this.log.note("a session's plan could not be stored and is in memory only", {
+        path: this.path,
+        error: String(error),
+      });
     }
   }
 }

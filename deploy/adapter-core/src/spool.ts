@@ -21,10 +21,10 @@ export interface InboundMessage {
   bodies?: Record<string, string>;
 }
 
-/** One that has not been confirmed; `isKept` once it is in the spool. */
+/** One that has not been confirmed; `isSpooled` once it is in the spool. */
 export interface Unconfirmed {
   message: InboundMessage;
-  isKept: boolean;
+  isSpooled: boolean;
 }
 
 export class Spool {
@@ -99,7 +99,7 @@ export class Spool {
   }
 
   private add(): void {
-    const fresh = this.waiting().filter(({ isKept }) => !isKept);
+    const fresh = this.waiting().filter(({ isSpooled }) => !isSpooled);
     if (fresh.length === 0) return;
     this.onDisk(fresh, () => {
       const { isTorn } = this;
@@ -113,10 +113,10 @@ export class Spool {
     for (const file of this.left.splice(0)) rmSync(file, { force: true });
   }
 
-  private onDisk(kept: Unconfirmed[], work: () => void): void {
+  private onDisk(fresh: Unconfirmed[], work: () => void): void {
     try {
       work();
-      for (const one of kept) one.isKept = true;
+      for (const one of fresh) one.isSpooled = true;
       this.pause = FIRST_PAUSE;
     } catch (error) {
       this.log.note("the spool cannot be written; what waits is in memory only", { error: String(error) });

@@ -11,7 +11,7 @@ export function wellFormed<T>(value: T): T {
   const before = Object.entries(value).flat();
   const now = before.map(wellFormed);
   if (unless(before, now) === before) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, held]) => [wellFormed(key), wellFormed(held)])) as T;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [wellFormed(key), wellFormed(one)])) as T;
 }
 
 /** The former values where nothing has changed. */

@@ -12,14 +12,14 @@ interface Definition {
 
 export class Toolset {
   private readonly tools = new Map<string, Definition>();
-  private told: ToolsSeen | undefined;
+  private latest: ToolsSeen | undefined;
 
   see(name: string, { description, schema }: Definition): void {
     const known = this.tools.get(name);
     if (known?.description === description && known.schema === schema) return;
     if (known?.description === description && JSON.stringify(known.schema) === JSON.stringify(schema)) return;
     this.tools.set(name, { description, schema });
-    this.told = undefined;
+    this.latest = undefined;
   }
 
   get names(): string[] {
@@ -29,12 +29,12 @@ export class Toolset {
   /** All of them; undefined before the first call. */
   item(): ToolsSeen | undefined {
     if (this.tools.size === 0) return undefined;
-    this.told ??= told(this.tools);
-    return this.told;
+    this.latest ??= toolsSeen(this.tools);
+    return this.latest;
   }
 }
 
-function told(definitions: ReadonlyMap<string, Definition>) {
+function toolsSeen(definitions: ReadonlyMap<string, Definition>) {
   const tools = [...definitions]
     .map(([name, { description, schema }]) => ({
       name,

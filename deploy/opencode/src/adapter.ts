@@ -223,7 +223,7 @@ export class Adapter {
       this.service.broker.tried,
       this.known.loaded,
       this.service.log.guarded("looking for an origin", () => this.copies.traceBack(session)),
-      this.service.log.guarded("telling documents", () => this.tellDocuments(session)),
+      this.service.log.guarded("reporting documents", () => this.reportDocuments(session)),
     ]);
     this.introduce(session);
     if (this.project.isSilent) void this.service.log.guarded("starting the installation", () => this.service.restart());
@@ -247,7 +247,7 @@ export class Adapter {
     this.projectOf(session).report(session.id, `introduction/${randomUUID()}`, items);
   }
 
-  private async tellDocuments(session: Session): Promise<void> {
+  private async reportDocuments(session: Session): Promise<void> {
     const project = this.projectOf(session);
     this.wanted.set(project.id, (await project.wanted()) ?? this.wanted.get(project.id) ?? this.service.guide);
     const items = await this.documents.changes(project.id, this.wanted.get(project.id) ?? this.service.guide);
@@ -257,7 +257,7 @@ export class Adapter {
   /** The turn is over: compare with the event log, and have the answer to a compaction ready. */
   private async rest(session: Session): Promise<void> {
     await this.fill(session);
-    await this.tellDocuments(session);
+    await this.reportDocuments(session);
     session.brief = (await this.projectOf(session).brief(session.id)) || session.brief;
     await this.person.showWaiting(session);
   }

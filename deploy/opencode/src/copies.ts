@@ -95,8 +95,8 @@ export class Copies {
     this.forget(session);
     this.descend(session, origin);
     for (const { event, items } of waiting) {
-      const told = items.map((item) => (item.kind === "session.seen" ? { ...item, ...origin } : item));
-      this.report(session, event, told);
+      const completed = items.map((item) => (item.kind === "session.seen" ? { ...item, ...origin } : item));
+      this.report(session, event, completed);
     }
   }
 }

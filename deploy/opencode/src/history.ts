@@ -30,13 +30,13 @@ export class History {
   constructor(private readonly client: Client) {}
 
   /** Report what the log has and nobody reported: from before this adapter, from while it was away, or missed. */
-  fill(session: Session, tell: (event: BusEvent, items: Item[]) => void): Promise<void> {
-    const compare = () => this.compare(session, tell);
+  fill(session: Session, report: (event: BusEvent, items: Item[]) => void): Promise<void> {
+    const compare = () => this.compare(session, report);
     session.compared = session.compared.then(compare, compare); // one after the other: a turn may end twice
     return session.compared;
   }
 
-  private async compare(session: Session, tell: (event: BusEvent, items: Item[]) => void): Promise<void> {
+  private async compare(session: Session, report: (event: BusEvent, items: Item[]) => void): Promise<void> {
     const { heard, record } = session;
     const asked = heard.count;
     const { events, seq } = await this.after(session.id, record.seq);
@@ -45,10 +45,10 @@ export class History {
     for (const event of unheard) {
       if (heard.isSince(event, asked)) continue;
       const { id: _, ...anew } = event; // it may have been reported, and then what it had replaced
-      tell(heard.has(event) ? anew : event, session.hear(event, true));
+      report(heard.has(event) ? anew : event, session.hear(event, true));
     }
     session.isFollowed = true;
-    if (seq > record.seq && !isOvertaken) record.note({ seq, told: session.newest || record.told });
+    if (seq > record.seq && !isOvertaken) record.note({ seq, told: session.newest || record.reported });
   }
 
   private async after(session: string, seq: number): Promise<Behind> {

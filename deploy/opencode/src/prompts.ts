@@ -1,7 +1,7 @@
 /** What a session's calls have besides messages: its mode, the tools that they offer, and the system prompt. */
 
 import type { ClientManifest, Mode } from "@annals/adapter-core/language";
-import { decided, keptGuidance, keptMode, REDUCE } from "@annals/adapter-core/modes";
+import { decided, REDUCE, recordedGuidance, recordedMode } from "@annals/adapter-core/modes";
 import * as system from "@annals/adapter-core/system";
 import type { Agents } from "./agents.ts";
 import { type Asides, systemKey } from "./asides.ts";
@@ -21,7 +21,7 @@ export class Prompts {
   modeOf(session: Session): Mode {
     const isChild = session.seen?.parentID !== undefined;
     const offers = this.guide.tools?.some(({ name }) => name === REDUCE) ?? false;
-    return keptMode(session.record, isChild, () =>
+    return recordedMode(session.record, isChild, () =>
       decided({
         hasRival: this.hasRival(),
         isChild,
@@ -50,7 +50,7 @@ export class Prompts {
     if (this.asides.has(session, user)) return entries;
     const { isRebased } = session.plan;
     if (date && (record.date === "" || isRebased)) record.note({ date });
-    const guidance = keptGuidance(record, this.modeOf(session), isRebased);
+    const guidance = recordedGuidance(record, this.modeOf(session), isRebased);
     const sent = system.adjusted(entries, guide, guidance, record.date);
     session.systems.set(systemKey(user), system.digestOf(sent, guide));
     return sent;

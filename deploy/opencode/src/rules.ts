@@ -31,8 +31,8 @@ function isMatch(tool: string, pattern: string): boolean {
   return new RegExp(`^${quoted.replaceAll("*", ".*").replaceAll("?", ".")}$`, "s").test(tool);
 }
 
-/** The rules in what the harness says of a session or an agent, as far as they are rules. */
-export const rulesOf = (said: unknown): Rule[] => (Array.isArray(said) ? said.filter(isRule) : []);
+/** The rules of a session or an agent; whatever else the harness lists there is left out. */
+export const rulesOf = (value: unknown): Rule[] => (Array.isArray(value) ? value.filter(isRule) : []);
 
 const isRule = (one: Partial<Rule> | null) => typeof one?.permission === "string" && typeof one.pattern === "string";
 
@@ -47,9 +47,9 @@ export const isDelegated = ({ agent, parentID, title = "" }: Seen) =>
 export function isHelperPrompt(system: readonly string[], agents: Iterable<Agent>, own: string): boolean {
   const known = [...agents];
   const others = known.filter((agent) => agent.name !== own && isHelperAgent(agent.name, agent));
-  const said = known.find((agent) => agent.name === own)?.prompt;
+  const ownPrompt = known.find((agent) => agent.name === own)?.prompt;
   const [text = ""] = system;
   return others.some(
-    ({ prompt }) => Boolean(prompt) && prompt !== said && (text === prompt || text.startsWith(`${prompt}\n`)),
+    ({ prompt }) => Boolean(prompt) && prompt !== ownPrompt && (text === prompt || text.startsWith(`${prompt}\n`)),
   );
 }

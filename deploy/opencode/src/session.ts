@@ -141,8 +141,8 @@ export class Session {
       this.finished.add(info.id);
       if (info.summary === true) this.summarized();
       const outcome = translate.outcome(info);
-      const told = this.isAside(info) ? outcome.filter(({ kind }) => kind !== "usage.seen") : outcome;
-      items.push(...this.settle(info.id), ...told);
+      const reported = this.isAside(info) ? outcome.filter(({ kind }) => kind !== "usage.seen") : outcome;
+      items.push(...this.settle(info.id), ...reported);
     }
     return items;
   }
@@ -210,21 +210,21 @@ export class Session {
     return known.push(part.id) - 1;
   }
 
-  private isTold(part: Part): boolean {
-    return this.reportedParts.has(part.id) || part.messageID <= this.record.told;
+  private isReported(part: Part): boolean {
+    return this.reportedParts.has(part.id) || part.messageID <= this.record.reported;
   }
 
   /** The messages and parts of a call that OpenCode stores: what other plugins add is none of a step's. */
   own(entries: readonly Entry[], milliseconds: number): Promise<Entry[]> {
     const { record, steps } = this;
-    const isReported = this.isContinued(entries) ? (id: string) => id <= record.told : () => false;
+    const isReported = this.isContinued(entries) ? (id: string) => id <= record.reported : () => false;
     const context = {
       id: this.id,
       heard: this.heard,
       listed: steps.messages,
       isChanged: (id: string) => steps.isChanged(id),
       isReported,
-      isReminder: (part: Part, { info }: Entry) => !translate.isTold(part) || this.isEphemeral(part, info),
+      isReminder: (part: Part, { info }: Entry) => !translate.isCarrying(part) || this.isEphemeral(part, info),
       constant: record.foreign,
       store: (foreign: readonly string[]) => record.note({ foreign }),
     };
@@ -250,17 +250,17 @@ export class Session {
     const items: Item[] = [];
     const listed: Listed[] = [];
     for (const entry of entries.slice(common)) {
-      items.push(...this.untold(entry));
+      items.push(...this.unreported(entry));
       listed.push({ message: entry.info.id, parts: this.listed(entry) });
     }
     return { items, message: this.steps.open(step, ids, listed, details, { common, isWhole }) };
   }
 
-  private untold(entry: Entry): Item[] {
+  private unreported(entry: Entry): Item[] {
     const { info, parts } = entry;
     const shape = JSON.stringify(translate.message(info));
-    const isKnown = this.infos.get(info.id) === shape || info.id <= this.record.told;
-    const fresh = parts.filter((part) => !this.isTold(part));
+    const isKnown = this.infos.get(info.id) === shape || info.id <= this.record.reported;
+    const fresh = parts.filter((part) => !this.isReported(part));
     this.infos.set(info.id, shape);
     if (isKnown && fresh.length === 0) return [];
     const seen = translate.entry(entry, (part) => this.isEphemeral(part, info));
@@ -270,13 +270,13 @@ export class Session {
   }
 
   private listed({ info, parts }: Entry): string[] {
-    return parts.filter((part) => translate.isTold(part) && !this.isEphemeral(part, info)).map((part) => part.id);
+    return parts.filter((part) => translate.isCarrying(part) && !this.isEphemeral(part, info)).map((part) => part.id);
   }
 
   /** Whether the harness made this part for one call only: it says so in no event, under a new id each time. */
   private isEphemeral(part: Part, info: Info): boolean {
     if (part.type !== "text" || part.synthetic !== true || info.role !== "user") return false;
-    return this.isFollowed && !this.isTold(part) && !this.unsettled.has(part.id);
+    return this.isFollowed && !this.isReported(part) && !this.unsettled.has(part.id);
   }
 
   /** The messages as the plan in hand has them. */

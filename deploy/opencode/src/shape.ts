@@ -66,6 +66,6 @@ function withOutput(part: Part, output: string, keepsAttachments: boolean): Part
   if (state.status !== "completed") return part;
   const { compacted, ...time } = state.time ?? {}; // OpenCode would send a placeholder of its own
   const { attachments, ...rest } = state;
-  const kept = keepsAttachments && !compacted && attachments !== undefined ? { attachments } : {};
-  return { ...part, state: { ...rest, ...kept, time, output } };
+  const attached = keepsAttachments && !compacted && attachments !== undefined ? { attachments } : {};
+  return { ...part, state: { ...rest, ...attached, time, output } };
 }

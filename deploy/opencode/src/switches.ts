@@ -9,13 +9,13 @@ export interface Switches {
 /** The switches as the person has set them while OpenCode may compact, and off while it may not. */
 export function governed<T extends Switches>(own: T | undefined, may: () => boolean): T {
   const { auto = true, prune = false, ...rest } = own ?? ({} as T);
-  const said = { auto, prune };
-  const live = (name: keyof typeof said) => ({
+  const chosen = { auto, prune };
+  const live = (name: keyof typeof chosen) => ({
     enumerable: true,
     configurable: true,
-    get: () => said[name] && may(),
+    get: () => chosen[name] && may(),
     set: (value: boolean) => {
-      said[name] = value;
+      chosen[name] = value;
     },
   });
   return Object.defineProperties(rest, { auto: live("auto"), prune: live("prune") }) as T;

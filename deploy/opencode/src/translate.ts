@@ -15,7 +15,7 @@ export const moment = (milliseconds: number | undefined) =>
 const CARRYING = new Set(["text", "reasoning", "file", "compaction", "tool"]);
 
 /** Whether a part carries something to a model. */
-export const isTold = (seen: Part) => CARRYING.has(seen.type);
+export const isCarrying = (seen: Part) => CARRYING.has(seen.type);
 
 /**
  * Whether a text can be what a person has typed: neither OpenCode nor a plugin has marked it as its own. Who else wrote
@@ -91,9 +91,9 @@ export function message(info: Info): MessageSeen {
 /** A message with all its parts as they are now. */
 export function entry({ info, parts }: Entry, isEphemeral: (part: Part) => boolean): MessageSeen {
   const seen = parts.flatMap((one, position) => {
-    const told = part(one, position);
-    if (!told) return [];
-    const { kind: _, ...bare } = told;
+    const item = part(one, position);
+    if (!item) return [];
+    const { kind: _, ...bare } = item;
     return [isEphemeral(one) ? { ...bare, ephemeral: true } : bare];
   });
   return { ...message(info), parts: seen };
@@ -128,8 +128,8 @@ export function outcome(info: Info): Item[] {
 
 export function failure(error: Failure, messageId?: string): Item {
   const { message = "", responseBody = "" } = error.data ?? {};
-  const said = responseBody.includes(message) ? responseBody : `${message}\n${responseBody}`.trim();
-  const text = said || error.name || "an error without words";
+  const words = responseBody.includes(message) ? responseBody : `${message}\n${responseBody}`.trim();
+  const text = words || error.name || "an error without words";
   return compact({
     kind: "error.seen",
     text,

@@ -82,8 +82,8 @@ def evolve(tags: Tags, event: Event, _: Envelope) -> Tags:
 def _tagged(tags: Tags, event: TagAssigned) -> Tags:
     messages, parts, lost = tags.messages, tags.parts, tags.lost
     for number, (part, message) in enumerate(zip(event.parts, event.messages, strict=True), event.first):
-        held_in = tags.results.get(part, message)
-        messages, parts, lost = messages.insert(number, held_in), parts.insert(part, number), lost.discard(number)
+        listed_in = tags.results.get(part, message)
+        messages, parts, lost = messages.insert(number, listed_in), parts.insert(part, number), lost.discard(number)
     last = max(tags.last, event.first + len(event.parts) - 1)
     return replace(tags, messages=messages, parts=parts, lost=lost, last=last)
 

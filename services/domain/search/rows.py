@@ -25,7 +25,7 @@ RULES = 4
 """The version of the rules by which a row is made of a text. A row of another version is stale."""
 MOST_CHARACTERS = 65_536
 """Of a text that are indexed."""
-BESIDE_WORDS = 80
+WIDE_TEXT_WORDS = 80
 """Words up to which a text is indexed together with its neighbours."""
 TOKEN_DIMENSIONS = 64
 """Of a token's vector, each a signed byte."""
@@ -65,7 +65,7 @@ class SearchRow(msgspec.Struct, frozen=True):
     seq: int = 0
     """The position in the log of the newest fact that it is made of."""
     before: str = ""
-    """The end of the text before it in its session, at most `BESIDE_WORDS` words; only where it is shorter."""
+    """The end of the text before it in its session, at most `WIDE_TEXT_WORDS` words; only where it is shorter."""
     after: str = ""
     """The beginning of the text after it, likewise. It comes with the next message, and then the row changes."""
     title: str = ""
@@ -90,11 +90,11 @@ class Vectors(msgspec.Struct, frozen=True):
     vector: bytes = b""
     """Of `text` alone: 32-bit floats, of length 1."""
     vector_beside: bytes = b""
-    """Of `text_beside`; empty where that is the text alone."""
+    """Of `wide_text`; empty where that is the text alone."""
     tokens: bytes = b""
     """Of each token of `text`, without those that mark its ends, `TOKEN_DIMENSIONS` signed bytes, row after row."""
     tokens_beside: bytes = b""
-    """The same of `text_beside`; empty where that is the text alone."""
+    """The same of `wide_text`; empty where that is the text alone."""
 
 
 def row_id(kind: Kind, ref: str, session: str = "") -> str:
@@ -107,24 +107,24 @@ def length(text: str) -> int:
     return sum(1 for _ in _WORD.finditer(text))
 
 
-def tail(text: str, words: int = BESIDE_WORDS) -> str:
+def tail(text: str, words: int = WIDE_TEXT_WORDS) -> str:
     """The last words of a text, as they stand."""
     found = [one.start() for one in _WORD.finditer(text)]
     return text[found[max(0, len(found) - words)] :].rstrip() if found and words > 0 else ""
 
 
-def head(text: str, words: int = BESIDE_WORDS) -> str:
+def head(text: str, words: int = WIDE_TEXT_WORDS) -> str:
     """The first words of a text, as they stand."""
     found = [one.end() for one in _WORD.finditer(text)]
     return text[: found[min(len(found), words) - 1]].lstrip() if found and words > 0 else ""
 
 
-def needs_beside(text: str) -> bool:
+def needs_wide_text(text: str) -> bool:
     """Whether a text is so short that its neighbours are indexed with it."""
-    return length(text) < BESIDE_WORDS
+    return length(text) < WIDE_TEXT_WORDS
 
 
-def surroundings(row: SearchRow, words: int = BESIDE_WORDS) -> tuple[str, str]:
+def surroundings(row: SearchRow, words: int = WIDE_TEXT_WORDS) -> tuple[str, str]:
     """What a row is read with: so many words before and after it that all are `words`, half of them on each side."""
     missing = words - length(row.text)
     if missing <= 0:
@@ -134,7 +134,7 @@ def surroundings(row: SearchRow, words: int = BESIDE_WORDS) -> tuple[str, str]:
     return tail(row.before, left), head(row.after, missing - left)
 
 
-def text_beside(row: SearchRow) -> str:
+def wide_text(row: SearchRow) -> str:
     """The text together with its neighbours: the input of the second vector. The text itself comes first.
 
     So it is not what is cut away where there is too much for a model.

@@ -73,7 +73,7 @@ def with_rules(text: str, most: int, size: Size = len) -> str:
     return _join(clauses, sorted(chosen))
 
 
-@lru_cache(maxsize=1024)  # a history tells the same words again whenever it is rendered
+@lru_cache(maxsize=1024)  # each rendering of a history abridges the same words
 def _sentences(text: str) -> tuple[_Sentence, ...]:
     return tuple(_sentence(_parts(one, _CLAUSE)) for one in _parts(text, _SENTENCE))
 

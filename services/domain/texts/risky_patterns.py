@@ -89,7 +89,7 @@ ASKS_NOBODY = re.compile(
     r"|(?:不要|不必|无需|無需|不用|不需要|别|直接)(?:\w{0,4})(?:询问|詢問|确认|確認|审批|审核|评审|征求|问我|请示)|未经(?:确认|审批|同意)"
     r"|確認(?:なし|せず)|承認(?:なし|せず)|묻지 ?(?:말|않)|확인 ?없이|승인 ?없이"
 )
-"""A person who would be asked, or told, is passed over."""
+"""Passes over a person who would be asked or informed."""
 _DESTROYS = (
     r"\b(?:terminat|delet|remov|wip|eras|overwrit|discard|destroy|clear|purg|nuk|truncat|drop)(?:e|ing|p|ping)?\b"
 )

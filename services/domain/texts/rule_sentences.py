@@ -60,7 +60,7 @@ def is_firm(sentence: str) -> bool:
         _FIRM.search(sentence) is not None
         and is_informative(sentence)
         and not sentence.endswith(_QUESTION)
-        and not tells_what_happened(sentence)
+        and not is_complaint(sentence)
     )
 
 
@@ -84,11 +84,11 @@ def _lays_down(sentence: str) -> bool:
         and LEAST <= len(sentence) <= MOST
         and not sentence.endswith(_QUESTION)
         and not _OF_ONESELF.search(sentence)
-        and not tells_what_happened(sentence)
+        and not is_complaint(sentence)
     )
 
 
-def tells_what_happened(sentence: str) -> bool:
+def is_complaint(sentence: str) -> bool:
     """Whether it is a reproach for what was done, or a complaint of what happens."""
     return bool(phrase_patterns.REPROACH.search(sentence) or _HAPPENS.search(sentence))
 

@@ -31,7 +31,7 @@ def mentioned(text: str) -> tuple[str, ...]:
     hints = [found.start() for found in _HINT.finditer(text)]
     if not hints:
         return ()
-    return _distinct(found[1] for found in _HEX.finditer(text) if _is_beside(hints, found))
+    return _distinct(found[1] for found in _HEX.finditer(text) if _is_near_hint(hints, found))
 
 
 def is_commit(command: str) -> bool:
@@ -61,7 +61,7 @@ def message(call: Call) -> str:
     return found[1].strip() if found else ""
 
 
-def _is_beside(hints: Sequence[int], found: re.Match[str]) -> bool:
+def _is_near_hint(hints: Sequence[int], found: re.Match[str]) -> bool:
     """Whether one of these places, in their order, is near what was found."""
     near = bisect_left(hints, found.start() - NEAR)
     return near < len(hints) and hints[near] <= found.end() + NEAR

@@ -1,4 +1,4 @@
-"""OpenCode without Annals: the same calls, kept small by its own compaction alone, in the rules of its release 1.18.
+"""OpenCode without Annals: the same calls, shortened by its own compaction alone, in the rules of its release 1.18.
 
 When the last call's tokens reach what the window has without the longest answer, the messages but a tail are
 summarised by a call of its own, and the conversation goes on with a question, the summary, the tail, and a request to
@@ -96,8 +96,8 @@ class Alone:
         self._compactions += 1
         name = f"continue:{self._compactions}"
         again = _message(name, "user", CONTINUE) if replayed is None else replace(self._visible[replayed], id=name)
-        kept = self._visible[start:] if start < len(before) else []
-        self._visible = [*kept, again]
+        recent = self._visible[start:] if start < len(before) else []
+        self._visible = [*recent, again]
         return request + tokens(len(self._summary.encode()))
 
 

@@ -75,7 +75,7 @@ async def _show_explanation(bus: Bus, console: Console, session: PlayedSession) 
     explained = msgspec.json.decode(reply, type=Explanation)
     console.print("\nask.explain", style="bold", end="")
     console.print(f" of step {explained.step}: {explained.edits_in_force} edits in force")
-    drop = next((edit for edit in explained.edits if len(edit.facts) > 2), None)  # noqa: PLR2004 - content, tag and wish
+    drop = next((edit for edit in explained.edits if len(edit.facts) > 2), None)  # noqa: PLR2004 - content, tag and request
     if drop is None:
         return
     console.print(printable(f"This edit: {msgspec.json.encode(msgspec.structs.replace(drop.edit, by=())).decode()}"))

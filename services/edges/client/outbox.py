@@ -39,7 +39,7 @@ class Outbox:
         self._under_way: deque[asyncio.Task[int]] = deque()
         """One for each of the oldest that wait, in their order."""
         self._is_resting = False
-        self._kept = len(self._waiting)
+        self._on_disk = len(self._waiting)
         """How many of those that wait are on disk, the oldest first; -1: the file holds others, too."""
         self._settle()
         self._task = asyncio.create_task(self._send_for_ever())
@@ -102,10 +102,10 @@ class Outbox:
     def _forget_oldest(self) -> None:
         self._waiting.popleft()
         self._under_way.popleft()
-        if self._kept:
-            self._kept = -1
+        if self._on_disk:
+            self._on_disk = -1
         self._settle()
-        if not self._waiting and self._kept:
+        if not self._waiting and self._on_disk:
             self._write()
 
     async def _rest(self) -> None:
@@ -133,19 +133,19 @@ class Outbox:
 
     def _keep(self, message: Outgoing) -> None:
         """Have the newest message on disk; behind those that are, where the file holds just them."""
-        if self._spool is None or self._kept != len(self._waiting) - 1 or not self._spool.exists():
+        if self._spool is None or self._on_disk != len(self._waiting) - 1 or not self._spool.exists():
             self._write()
             return
         with os.fdopen(open_own(self._spool), "ab") as file:
             file.write(_line(message))
-        self._kept += 1
+        self._on_disk += 1
 
     def _write(self) -> None:
         """Make the file hold exactly what waits."""
         if self._spool is None:
             return
         write_whole(self._spool, b"".join(_line(message) for message in self._waiting), mode=0o600)
-        self._kept = len(self._waiting)
+        self._on_disk = len(self._waiting)
 
 
 def _line(message: Outgoing) -> bytes:

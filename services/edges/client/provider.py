@@ -94,7 +94,7 @@ class Provider:
         known = self._measured.get(message.id)
         if known is not None and known[0] == message:
             return known[1]
-        measured = MeasuredMessage(encode(message), sum(map(_beside_words, message.parts)))
+        measured = MeasuredMessage(encode(message), sum(map(_attachment_tokens, message.parts)))
         self._measured[message.id] = (message, measured)
         return measured
 
@@ -102,10 +102,10 @@ class Provider:
 def part_tokens(part: ServedPart) -> int:
     """Estimated tokens of a part as it is sent."""
     words = tokens(len((part.text + part.output + part.input).encode()))
-    return words + _beside_words(part)
+    return words + _attachment_tokens(part)
 
 
-def _beside_words(part: ServedPart) -> int:
+def _attachment_tokens(part: ServedPart) -> int:
     """Tokens of a message's attachments; of a file, how many more or less it costs than its address would."""
     if part.kind == "file":
         return _file_tokens(part.text) - tokens(len(part.text.encode()))

@@ -236,7 +236,7 @@ def table(made: Report, out: Console) -> None:
         ("rebases", f"{len(made.rebases):,}  {_causes(made.rebases)}"),
         ("prefix changes without a rebase", f"{made.unexplained_prefix_changes:,}"),
         ("calls served by the last plan in hand", f"{made.fallbacks:,}"),
-        ("prompt tokens, as the harness held them", f"{made.tokens_before:,}"),
+        ("prompt tokens, as the harness stores them", f"{made.tokens_before:,}"),
         ("prompt tokens, as served", f"{made.tokens_after:,}  ({saved:.0%} less)"),
         ("of these in the provider's cache", f"{made.cached_share:.1%}"),
         ("requests that were too long, calls that failed", f"{made.refused:,}, {made.failed:,}"),

@@ -30,7 +30,7 @@ ROOM = "make room, and what waits is stored by itself"
 ROOM_OF_TEAM = "make room, then start the broker anew (`docker compose restart nats`)"
 """A broker that nobody looks after stores nothing more once its disk was full, whatever room there is."""
 REFUSED = "the broker's log says why: nats.log; where its disk is full"
-LOGS = "its log lines say why: in the terminal of `annals up`, or in house.log beside its data"
+LOGS = "its log lines say why: in the terminal of `annals up`, or in house.log next to its data"
 
 
 class Timed(msgspec.Struct, frozen=True):
@@ -127,7 +127,7 @@ def _passwords(disk: Disk) -> Finding:
 def _folder(disk: Disk) -> Finding:
     if not disk.is_open:
         return well("data", f"only its owner can look into {disk.path}")
-    return ill("data", f"others can read what is kept in {disk.path}", f"`chmod 700 {quote(str(disk.path))}`")
+    return ill("data", f"others can read the files in {disk.path}", f"`chmod 700 {quote(str(disk.path))}`")
 
 
 def _judge(seen: InstallationState) -> Iterator[Finding]:
@@ -305,7 +305,7 @@ def _round_trips(seen: InstallationState) -> Iterator[Finding]:
         yield _trip("asked", seen.asked, "the responder answers", "see the findings on the responder")
         return
     room = ROOM_OF_TEAM if seen.is_team else ROOM
-    yield _trip("published", seen.inbound, "what a harness publishes is kept", f"{REFUSED}: {room}")
+    yield _trip("published", seen.inbound, "the broker stores what a harness publishes", f"{REFUSED}: {room}")
     if seen.taken.text or seen.taken.error:
         yield _trip("read", seen.taken, "the tagger has read it", "see the findings on the tagger")
     yield _trip("asked", seen.asked, "the responder answers", "see the findings on the responder")

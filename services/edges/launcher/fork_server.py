@@ -63,7 +63,7 @@ def serve(asker: socket.socket) -> Begin | None:
             ready = {key.fileobj for key, _ in selector.select()}
             if awake in ready:
                 awake.recv(MOST)
-                _tell_ended(asker)
+                _report_ended(asker)
             if asker in ready:
                 data = asker.recv(MOST)
                 *lines, pending = (pending + data).split(b"\n")
@@ -78,20 +78,20 @@ def _forked(asker: socket.socket) -> int:
     """Make a copy of this process; zero in the copy."""
     pid = os.fork()
     if pid:
-        _tell(asker, Begun(pid))
+        _send(asker, Begun(pid))
     else:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     return pid
 
 
-def _tell_ended(asker: socket.socket) -> None:
+def _report_ended(asker: socket.socket) -> None:
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            _tell(asker, Ended(ended[0], os.waitstatus_to_exitcode(ended[1])))
+            _send(asker, Ended(ended[0], os.waitstatus_to_exitcode(ended[1])))
 
 
-def _tell(asker: socket.socket, reply: Begun | Ended) -> None:
+def _send(asker: socket.socket, reply: Begun | Ended) -> None:
     with suppress(BrokenPipeError):  # nobody asks any more, which is read next
         asker.sendall(msgspec.json.encode(reply) + b"\n")
 

@@ -176,5 +176,5 @@ async def _reported(bus: Bus, *, folders: Sequence[str] = (), names: Sequence[st
     question = ProjectAtAsk(tuple(folders), tuple(names))
     reply = msgspec.json.decode(await bus.request(ask(question.NAME), encode(question), PATIENCE), type=ProjectAt)
     if reply.error:
-        raise NoProject(f"the views do not tell which project this is ({reply.error}): name it with --project")
+        raise NoProject(f"the views do not report which project this is ({reply.error}): name it with --project")
     return reply.project

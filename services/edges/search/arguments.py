@@ -27,7 +27,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         metavar="SOURCE",
         help="memory, message, compartment, note, commit or output",
     )
-    parser.add_argument("--session", action="append", default=[], help="only what was said in this session")
+    parser.add_argument("--session", action="append", default=[], help="only messages of this session")
     parser.add_argument("--since", type=moment, metavar="DATE", help="only what is not older")
     parser.add_argument("--until", type=moment, metavar="DATE", help="only what is not newer")
     parser.add_argument(

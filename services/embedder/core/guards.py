@@ -52,7 +52,7 @@ def place_of(url: str) -> WebAddress:
     if parts.username is not None or parts.password is not None:
         raise BadPlace("ANNALS_EMBED__URL holds a user or a password: put the key into ANNALS_EMBED__KEY instead")
     if parts.hostname.rstrip(".").lower() in METADATA:
-        raise BadPlace(f"{parts.hostname} tells the secrets of a cloud's machine: no model is there")
+        raise BadPlace(f"{parts.hostname} serves the secrets of a cloud's machine: no model runs there")
     return WebAddress((parts.scheme, parts.hostname, port or (443 if parts.scheme == "https" else 80)))
 
 

@@ -48,8 +48,10 @@ def context_pressure(session: HistorianSession, plan: PlanLimits) -> ContextPres
         raise ValueError("a session without a model call faces no window")
     room = window(session.step, session.learned, plan)
     percent = room.percent(session.used)
-    kept = retention(room.usable, plan.context)
-    return ContextPressure(room, threshold(session.step, room, plan), percent, _projected(session, plan, percent), kept)
+    stays = retention(room.usable, plan.context)
+    return ContextPressure(
+        room, threshold(session.step, room, plan), percent, _projected(session, plan, percent), stays
+    )
 
 
 def _projected(session: HistorianSession, plan: PlanLimits, percent: float) -> float | None:

@@ -53,7 +53,7 @@ class Scores(msgspec.Struct, frozen=True):
 
 
 class Sheet(msgspec.Struct, frozen=True):
-    """One question: compartments and examples, under handles that do not tell the two apart."""
+    """One question: compartments and examples, under handles that are alike for both."""
 
     items: tuple[ImportanceItem, ...]
     compartments: Mapping[str, str]

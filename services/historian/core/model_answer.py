@@ -63,7 +63,7 @@ class Bounds(msgspec.Struct, frozen=True):
     ordinals: tuple[int, ...]
     """Of the messages, ascending; removed ones leave holes."""
     tool_only: tuple[tuple[int, int], ...] = ()
-    """Ranges in which nothing was said."""
+    """Ranges without a text: tool calls only."""
     tokens: int = 0
     """Of the transcript."""
     previous_last: int = 0

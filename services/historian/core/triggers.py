@@ -8,7 +8,7 @@ import msgspec
 
 from schemas.events import CompartmentSealed, HistoryAbandoned, HistoryOrdered, HistoryRequested
 from services.domain.compartments import AHEAD
-from services.domain.jobs import closed, is_held
+from services.domain.jobs import closed, is_paused
 from services.domain.limits import Limits as PlanLimits
 from services.historian.core.context_pressure import ContextPressure, context_pressure
 from services.historian.core.eligible import MessageCost, eligible, measured
@@ -56,7 +56,7 @@ def wanted(
     if session.order is not None:
         return _ordered(session, session.order, plan)
     pressure = context_pressure(session, plan)
-    waits = is_held(session.jobs, now) and pressure.percent < SHORT_PERCENT
+    waits = is_paused(session.jobs, now) and pressure.percent < SHORT_PERCENT
     if waits or session.step.mode not in SERVED:
         return None
     tail = pressure.tail(limits)

@@ -67,7 +67,7 @@ class RuleWriter:
         began = time.monotonic()
         summary = await asyncio.to_thread(summarise, reading.chunk, reading.directory)
         if not summary.compartments:
-            raise Unwritten("chunk_empty", f"nothing is said from {reading.chunk.first} to {reading.chunk.last}")
+            raise Unwritten("chunk_empty", f"there is no text from {reading.chunk.first} to {reading.chunk.last}")
         seconds = time.monotonic() - began
         attempt = HistoryAttempted(run=reading.request.run, model=RULES, seconds=round(seconds, 3))
         return WriterOutput(SignedSummary(summary, RULES, seconds), (attempt,))

@@ -24,7 +24,7 @@ from schemas.events import (
 from services.domain.compartments import GONE
 from services.domain.fold import Map
 from services.domain.search.output_names import names_of_call, together
-from services.domain.search.rows import BESIDE_WORDS, MOST_CHARACTERS, TASK, length
+from services.domain.search.rows import MOST_CHARACTERS, TASK, WIDE_TEXT_WORDS, length
 from services.domain.senders import is_of_subagent, name_of
 from services.domain.texts.clean import cleaned
 
@@ -134,10 +134,10 @@ class Messages(msgspec.Struct, frozen=True):
         for side in (self.before(indexed.place), self.behind(indexed.place)):
             words = 0
             for other in side:
-                if other.counts and other.words < BESIDE_WORDS:
+                if other.counts and other.words < WIDE_TEXT_WORDS:
                     yield other.message
                 words += other.words if other.counts else 0
-                if words >= BESIDE_WORDS:
+                if words >= WIDE_TEXT_WORDS:
                     break
 
 

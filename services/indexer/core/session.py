@@ -11,7 +11,7 @@ from services.domain import compartments
 from services.domain.compartments import CompartmentHistory
 from services.domain.conversation import Conversation, Message
 from services.domain.fold import Map
-from services.domain.search.rows import BESIDE_WORDS, SearchRow, completed, head, needs_beside, row_id, tail
+from services.domain.search.rows import WIDE_TEXT_WORDS, SearchRow, completed, head, needs_wide_text, row_id, tail
 from services.indexer.core import messages as message_fold
 from services.indexer.core.changes import Changes, key
 from services.indexer.core.messages import IndexedMessage, Messages
@@ -151,7 +151,7 @@ def output_row(address: Address, found: IndexedMessage) -> SearchRow:
 
 
 def message_row(address: Address, messages: Messages, found: IndexedMessage) -> SearchRow:
-    is_short = needs_beside(found.text)
+    is_short = needs_wide_text(found.text)
     return completed(
         SearchRow(
             id=row_id("message", found.message, address.session),
@@ -181,7 +181,7 @@ def _gathered(messages: Iterator[IndexedMessage], *, is_backward: bool) -> str:
         if other.counts:
             texts.append(other.text)
             words += other.words
-        if words >= BESIDE_WORDS:
+        if words >= WIDE_TEXT_WORDS:
             break
     return "\n".join(reversed(texts) if is_backward else texts)
 

@@ -42,7 +42,7 @@ class Bodies:
             except (ObjectNotFoundError, NotFoundError):
                 await store.put(reference, body)
         except NatsError as error:
-            raise Unreachable(f"a body could not be kept: {why_not_stored(error)}") from error
+            raise Unreachable(f"a body could not be stored: {why_not_stored(error)}") from error
         return reference
 
     async def get(self, reference: str) -> str:

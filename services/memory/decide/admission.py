@@ -187,7 +187,7 @@ def _waiting(book: Book, candidate: Candidate, twin: Memory, context: BookContex
 
 def _may_hold(candidate: Candidate, twin: Memory | None, action: str) -> bool:
     seen = {source.session for source in twin.sources} if twin else set()
-    return action == "applied" and not candidate.is_held and len(seen | {candidate.origin}) >= candidate.sessions
+    return action == "applied" and not candidate.needs_approval and len(seen | {candidate.origin}) >= candidate.sessions
 
 
 def rival_of(book: Book, candidate: Candidate, name: str) -> Memory | None:

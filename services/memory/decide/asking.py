@@ -25,12 +25,12 @@ class Origin(msgspec.Struct, frozen=True):
     source: str
     family: tuple[str, ...] = ()
     """Sessions of which its own is a copy."""
-    held_in: str = ""
-    """The message's session, where that is another one."""
+    message_session: str = ""
+    """The session of the message, if it is another one."""
 
     def holder(self, kind: str) -> str:
         """What its candidates are known by, with their words."""
-        return f"{kind}/{self.held_in or self.session}/{self.message}"
+        return f"{kind}/{self.message_session or self.session}/{self.message}"
 
 
 def candidates_in_message(text: str, origin: Origin) -> tuple[Candidate, ...]:
@@ -59,7 +59,7 @@ def candidate_of(found: JudgedCandidate, origin: Origin) -> Candidate:
         origin=origin.session,
         message=origin.message,
         sessions=1 if is_typed else SESSIONS,
-        is_held=not found.is_own,
+        needs_approval=not found.is_own,
         verdict=found.verdict,
         family=origin.family,
     )
@@ -81,7 +81,7 @@ def _candidate(found: MemoryRequest | IgnoredRequest, origin: Origin) -> Candida
         origin=origin.session,
         message=origin.message,
         is_asked=True,
-        is_held=bool(mark),
+        needs_approval=bool(mark),
         codes=(mark,) if mark else (),
         verdict=verdict,
         family=origin.family,

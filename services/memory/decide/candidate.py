@@ -31,8 +31,8 @@ class Candidate(msgspec.Struct, frozen=True):
     """Whether somebody asked for it in so many words: it is tried again where the policy refuses it."""
     sessions: int = 1
     """In how many sessions it must be seen before it may hold."""
-    is_held: bool = False
-    """Whether it waits for a person, whatever the policy says."""
+    needs_approval: bool = False
+    """Whether it waits for a person's approval, whatever the policy is."""
     verdict: Verdict | None = None
     """The gate's verdict, where more than its words was judged."""
     supersedes: tuple[str, ...] = ()

@@ -77,7 +77,7 @@ def _taken_back(book: Book, command: MemoryQuarantine, reason: str) -> Decision:
     if restored:
         text += f" {_named(restored)} hold{_s(restored)} again."
     if mixed:
-        text += f" {_named(mixed)} had words of others, too, which cannot be told apart and are taken back with them."
+        text += f" {_named(mixed)} had words of others, too, which cannot be separated and are taken back with them."
     if command.kind == "session":
         text += " No other session's search finds its messages."
     return Decision(ok=True, text=text, events=(event,))

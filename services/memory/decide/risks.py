@@ -21,7 +21,7 @@ REASONS = {
 def waiting_where_risky(candidate: Candidate) -> Candidate:
     """The candidate, as one that waits where it gives an order that no person has sent themselves."""
     risk = risk_of(candidate.text) if candidate.trust != "person" else ""
-    return replace(candidate, is_held=True, codes=(*candidate.codes, risk)) if risk else candidate
+    return replace(candidate, needs_approval=True, codes=(*candidate.codes, risk)) if risk else candidate
 
 
 def check_risk(text: str, trust: str) -> None:

@@ -67,5 +67,5 @@ def candidate_of(command: MemoryWrite | MemoryPropose, context: BookContext) -> 
         origin=context.session,
         run=command.run,
         evidence=command.evidence,
-        is_held=context.trust in ASKERS,
+        needs_approval=context.trust in ASKERS,
     )

@@ -7,7 +7,7 @@ sentence that was read off a conversation has to stand by itself.
 import re
 
 from services.domain.texts import phrase_patterns
-from services.domain.texts.rule_sentences import is_firm, tells_what_happened
+from services.domain.texts.rule_sentences import is_complaint, is_firm
 from services.memory.gate.recurring import recurs
 from services.memory.gate.words import DURABLE, Words
 
@@ -80,7 +80,7 @@ _IT_ELSEWHERE = re.compile(
     r"(?:[Dd]as|[Ee]s(?! (?:wird|darf|muss|soll|gilt|gibt)\b)) [a-zäöü]|(?:[Çç]a|[Cc]ela|[Ee]so|[Ee]sto"
     r"|[Cc]iò) \w|[Cc]['\u2019]est\b"
 )
-"""How a sentence begins that tells of something before it, in other languages."""
+"""Beginnings of sentences that report something earlier, in other languages."""
 _ARROW = re.compile(r"\u2192|=>|->")
 _DATA = re.compile(r"[\"'}\]]\s?:\s?[\"'{\[]|[}\]]\s?,\s?[\"{\[]|\{\"")
 """What is left of data as JSON."""
@@ -128,7 +128,7 @@ def passing_reasons(text: str, *, is_reported: bool = False) -> tuple[str, ...]:
         (NARRATION, bool(_NARRATOR.search(text)) and not _PREFERS.search(text)),
         (WITHOUT_CONTEXT, any(one.match(text) for one in (_TALK, _IT_ELSEWHERE)) or bool(_HERE.search(text))),
         (FRAGMENT, _is_fragment(text)),
-        (INCIDENT, tells_what_happened(text) or _GUESSED.found(text) or (is_reported and _PAST.found(text))),
+        (INCIDENT, is_complaint(text) or _GUESSED.found(text) or (is_reported and _PAST.found(text))),
     ]
     return tuple(reason for reason, is_given in reasons if is_given)
 

@@ -11,7 +11,7 @@ from services.memory.gate.order import is_for_once
 from services.memory.gate.recurring import recurs
 from services.memory.gate.report import is_report
 from services.memory.gate.task import is_task
-from services.memory.gate.tongues import is_said_by_self, is_said_now
+from services.memory.gate.tongues import is_about_oneself, mentions_now
 from services.memory.gate.words import DURABLE, Words
 
 _TALK = re.compile(
@@ -282,20 +282,20 @@ def is_of_the_moment(text: str) -> bool:
         return False
     if _SEEMS.found(text) or _ADDRESSED.search(text) or _IN_PROGRESS.match(text):
         return True
-    return _is_told(text)
+    return _reports(text)
 
 
-def tells_what_was_done(text: str) -> bool:
+def reports_deed(text: str) -> bool:
     """Whether it reports what somebody did: `fixed it`. What is written as always true does not."""
     low = text.lower()
-    return not _FIRM.found(low) and not DURABLE.found(low) and _is_told(low)
+    return not _FIRM.found(low) and not DURABLE.found(low) and _reports(low)
 
 
 def _is_of_now(text: str) -> bool:
     """Whether somebody speaks of themselves, of a time counted from now, of what was, or of how a fault looks."""
-    if _SELF.search(text) or _MINE.search(text) or _TOLD_NOW.search(text) or is_for_once(text):
+    if _SELF.search(text) or _MINE.search(text) or _NOW.search(text) or is_for_once(text):
         return True
-    return bool(_PAST.found(_main(text)) or _DID.match(text) or _FAULTY.search(text) or is_said_by_self(text))
+    return bool(_PAST.found(_main(text)) or _DID.match(text) or _FAULTY.search(text) or is_about_oneself(text))
 
 
 def _main(text: str) -> str:
@@ -303,7 +303,7 @@ def _main(text: str) -> str:
     return _REASON.split(text, maxsplit=1)[0]
 
 
-_TOLD_NOW = re.compile(
+_NOW = re.compile(
     r"\b(?:still|yesterday|today|tonight|tomorrow|right now|so far|just now|for now|at the moment|this|last|next"
     r"|again"
     r"|you|your)\b"
@@ -321,10 +321,10 @@ def _is_passing(text: str, *, is_typed: bool) -> bool:
     """Whether it asks for one thing, describes one thing, or reports. A sentence that claims to last does not."""
     if _FIRM.found(text):
         return False
-    return is_for_once(text) or is_fault(text, is_typed=is_typed) or is_report(text) or is_said_now(text)
+    return is_for_once(text) or is_fault(text, is_typed=is_typed) or is_report(text) or mentions_now(text)
 
 
-def _is_told(text: str) -> bool:
+def _reports(text: str) -> bool:
     """Whether it reports what was done, and neither what was decided nor only the reason of something."""
     if _CHOSE.found(text):
         return False

@@ -1,4 +1,4 @@
-"""Requests, suggestions and announcements for once: an order of this piece of work, a question, a wish for one thing.
+"""Requests, suggestions and announcements for once: an order of this piece of work, a question, a desire for one thing.
 
 An order that holds names no single thing, or says when, or with what, it is to be done: `write tests before the code`
 against `write a test for the empty list`.

@@ -28,7 +28,7 @@ _BY_FORM = re.compile(
     r"|.{1,300}[,;.] (?:what|why|how|who|where|which|is|are) (?:is|are|does|do|did|was|it|that"
     r"|this)\b[^?]{0,60}[?\uff1f]$"
 )
-"""A question by its first word, or by its last clause: whatever stands in it is asked, not said."""
+"""A question by its first word, or by its last clause: whatever is in it is asked, not stated."""
 _MARKS = ("?", "\uff1f")
 _SOFT = re.compile(r"\b(?:we need|need to|next|later|follow up)\b|確認|确认|決定|决定")
 

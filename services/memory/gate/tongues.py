@@ -49,7 +49,7 @@ _OTHER = re.compile(
 )
 
 
-def is_said_now(text: str) -> bool:
+def mentions_now(text: str) -> bool:
     """Whether a word of it belongs to the moment: `ich`, `noch nicht`, `я исправил`, `现在`, `まだ`."""
     if _ENGLISH.search(text) is None and _LATIN.search(text):
         return True
@@ -63,7 +63,7 @@ _SPEAKERS = re.compile(
 )
 
 
-def is_said_by_self(text: str) -> bool:
+def is_about_oneself(text: str) -> bool:
     """Whether somebody speaks of themselves or of a time counted from now, in other languages than English."""
     return _ENGLISH.search(text) is None and _SPEAKERS.search(text) is not None
 

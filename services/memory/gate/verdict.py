@@ -79,7 +79,7 @@ _REPORTS = tuple(rule for name, rule in _REASONS if name not in _NO_REPORTS)
 def is_report(text: str) -> bool:
     """Whether it certainly describes the state of the work, or what was done, rather than what holds."""
     plain = flat(text[:LOOKED_AT])
-    return moment.tells_what_was_done(plain) or any(rule(plain) for rule in _REPORTS)
+    return moment.reports_deed(plain) or any(rule(plain) for rule in _REPORTS)
 
 
 LONGEST_QUOTE, QUOTED = 5, 40

@@ -9,7 +9,7 @@ from schemas.plan import AnyEdit, OmitArc, ReplaceOutput
 from services.domain.conversation import Part
 from services.domain.tokens import tokens
 from services.plan.lanes.base import Change, View
-from services.plan.lanes.drops import MAX_KEPT_INPUT, dropped_part, placeholder
+from services.plan.lanes.drops import MAX_DROPPED_INPUT, dropped_part, placeholder
 from services.plan.lanes.tool_pairs import DropPlan, IdleCall, acceptable, call_part, left_out, whole
 from services.plan.session.costs import served_output
 
@@ -79,7 +79,7 @@ def _plain(view: View, one: IdleCall, gone: set[str]) -> DropPlan:
 
 def _is_long(view: View, one: IdleCall) -> bool:
     call = call_part(view, one)
-    return call is not None and call.recorded.input_bytes > MAX_KEPT_INPUT
+    return call is not None and call.recorded.input_bytes > MAX_DROPPED_INPUT
 
 
 def _sound(view: View, drop_plans: Sequence[DropPlan]) -> Sequence[DropPlan]:

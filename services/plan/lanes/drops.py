@@ -13,7 +13,7 @@ from services.plan.session.costs import is_sent, served_output
 from services.plan.session.state import Session
 
 NAME = "drops"
-MAX_KEPT_INPUT = 1024
+MAX_DROPPED_INPUT = 1024
 """Bytes of arguments that a dropped call keeps; with longer ones the whole call goes: real arguments or none."""
 PREVIEW_UNITS = 250
 """UTF-16 units of a dropped user text that stay ..."""
@@ -127,7 +127,7 @@ def _dropped_tool(
     if call is None:
         return answer_drop
     made = recorded if call == name else session.conversation.parts[call].recorded
-    if made.input_bytes <= MAX_KEPT_INPUT:
+    if made.input_bytes <= MAX_DROPPED_INPUT:
         return answer_drop
     arc = (name,) if call == name else (call, name)
     if not all(_leaves_meaning(session, one, gone) for one in arc):

@@ -20,7 +20,7 @@ from services.plan.session.state import Session
 NAME = "eviction"
 TIERS = 3
 """All other tools go first, then what changes and searches, and at last what an agent finds its way by."""
-KEPT_SHARE = 5
+NEWEST_SHARE = 5
 """One in so many of the better tiers stays: the newest."""
 SUBAGENT_AGE = 100
 """Tags that make an answer old enough to go from a subagent, whose work is short and all of one piece."""
@@ -101,7 +101,7 @@ def _in_turn(view: View, open_to_drop: Sequence[IdleCall], taken: Container[int]
         if one.part.number not in taken and _is_older(view, one, youngest):
             tiers[_tier(one.part.recorded.tool)].append(one)
     misc, *better = tiers
-    return chain(misc, *(tier[: len(tier) - -(-len(tier) // KEPT_SHARE)] for tier in better))
+    return chain(misc, *(tier[: len(tier) - -(-len(tier) // NEWEST_SHARE)] for tier in better))
 
 
 def _tier(tool: str) -> int:

@@ -81,8 +81,8 @@ def _text(view: View, first: Message | None, files: AbstractSet[str]) -> str:
     stays = retention(window(step, view.known, view.limits).usable, view.limits.context)
     most = stays.history_of(sum(one.tokens for one in history.sealed)) if history.sealed else stays.history
     head, cut = served(view)
-    is_told = set(lost) <= set(state_in(head))
-    if head and cut == first.recorded.message and not view.causes & COLD and not is_tainted and is_told:
+    has_lost_rules = set(lost) <= set(state_in(head))
+    if head and cut == first.recorded.message and not view.causes & COLD and not is_tainted and has_lost_rules:
         same = _rendered(view, most, state_in(head), files)
         if same == head:
             return head

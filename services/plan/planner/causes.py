@@ -27,8 +27,8 @@ JUDGED = 1_000
 """Estimated tokens by which a prompt has grown when it is judged anew what a rebase would keep."""
 TAIL_MESSAGES = 100
 """Messages at most that are looked through for where the newest ones begin that stay."""
-UNTOLD, MOST_UNTOLD = 0.05, 0.6
-"""Share of a refused prompt that goes at least, and at most, where the refusal does not say how long it was."""
+ASSUMED_EXCESS, MOST_ASSUMED_EXCESS = 0.05, 0.6
+"""Share of a refused prompt that goes at least, and at most, where the refusal does not report its length."""
 
 
 LATE = "late"
@@ -191,7 +191,7 @@ def _excess(session: Session, known: Calibration, window: Window, served: int, p
 
 def _presumed_to_fit(known: Calibration, refused: int) -> int:
     """Estimated tokens of a prompt that is answered, where nobody says how much too long this one was."""
-    return int(min(max(known.answered, refused * (1 - MOST_UNTOLD)), refused * (1 - UNTOLD)))
+    return int(min(max(known.answered, refused * (1 - MOST_ASSUMED_EXCESS)), refused * (1 - ASSUMED_EXCESS)))
 
 
 def _target(

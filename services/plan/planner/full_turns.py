@@ -31,7 +31,7 @@ def is_the_harness_s(session: Session, why: Causes) -> bool:
     return _compacts(session) and "overflow" not in why.names and _blinded(session) >= BLIND
 
 
-def is_to_be_told(session: Session) -> bool:
+def needs_person(session: Session) -> bool:
     """Whether a person must see to it, and does not know that yet."""
     return not _compacts(session) and not _blinded(session)
 

@@ -16,7 +16,7 @@ from services.plan.planner.causes import LATE, Causes, causes, is_declined
 from services.plan.planner.compose import RebaseDraft, collect, last_wins
 from services.plan.planner.economics import prices_of
 from services.plan.planner.extending import Extension, extension
-from services.plan.planner.full_turns import FULL, blinds, is_the_harness_s, is_to_be_told
+from services.plan.planner.full_turns import FULL, blinds, is_the_harness_s, needs_person
 from services.plan.planner.pages import revisions_of
 from services.plan.planner.signatures import thinking_causes
 from services.plan.planner.worth import is_worth_it, may_be_worth_it
@@ -32,7 +32,7 @@ STUCK = (
 )
 
 NOTHING_TO_FLUSH = (
-    "The flush found nothing that can leave the prompt now. What is queued and kept leaves it with a later rebase."
+    "The flush found nothing that can leave the prompt now. What is queued and protected leaves it with a later rebase."
 )
 
 SHORT_PERCENT = 95.0
@@ -169,13 +169,13 @@ def _full(view: View, lanes: Sequence[Lane], why: Causes, made: RebaseDraft) -> 
     if is_the_harness_s(view.session, why):
         return replace(_extended(view, lanes, _Waiting(remainder=why.remainder)), is_full=True)
     rebased = _rebased(view, lanes, why, made)
-    return replace(rebased, notices=(*rebased.notices, FULL)) if is_to_be_told(view.session) else rebased
+    return replace(rebased, notices=(*rebased.notices, FULL)) if needs_person(view.session) else rebased
 
 
 def _declined(view: View, why: Causes, made: RebaseDraft) -> _Waiting:
     """What it was weighed for need not be weighed again, unless the running turn has left little that may change."""
-    is_told = is_declined(view.session, view.limits, why.prompt)
-    is_stuck = "overflow" in why.names or (why.excess and not is_told)
+    is_known = is_declined(view.session, view.limits, why.prompt)
+    is_stuck = "overflow" in why.names or (why.excess and not is_known)
     notices = {STUCK: is_stuck, NOTHING_TO_FLUSH: "flush" in why.names}
     return _Waiting(
         causes=tuple(cause for cause in why.names if cause in ANSWERED),

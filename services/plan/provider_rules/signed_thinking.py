@@ -76,7 +76,7 @@ def first_unserved(session: Session, base: int) -> int | None:
     return first_place(session, (edit for revision in unserved for edit in revision.edits))
 
 
-def is_held_back(session: Session, base: int) -> bool:
+def is_withheld(session: Session, base: int) -> bool:
     """Whether a rebase that the harness has not got yet came too late for this turn.
 
     The turn has gone on without it: thinking that was signed meanwhile follows what it would change.

@@ -27,7 +27,7 @@ class ServedSession(Protocol):
     def drops(self) -> Drops: ...
 
 
-def first_kept(conversation: Conversation, plan: PlanState) -> int:
+def first_after_cut(conversation: Conversation, plan: PlanState) -> int:
     """Ordinal of the first message that is not cut away; 0: nothing is, or that message is listed no more."""
     first = conversation.messages.get(plan.cut.message) if plan.cut is not None else None
     return first.ordinal if first is not None and first.present else 0
@@ -41,7 +41,7 @@ def remaining_parts(plan: PlanState) -> tuple[str, ...]:
 def is_sent(conversation: Conversation, plan: PlanState, name: str) -> bool:
     """Whether a part is listed, and behind the cut or left before it."""
     place = conversation.place(name)
-    return place > 0 and (place >= first_kept(conversation, plan) or name in remaining_parts(plan))
+    return place > 0 and (place >= first_after_cut(conversation, plan) or name in remaining_parts(plan))
 
 
 def served_tokens(conversation: Conversation, plan: PlanState) -> int:
@@ -74,7 +74,7 @@ def before_cut(
     conversation: Conversation, plan: PlanState, is_meant: Callable[[PartRecorded], bool] = lambda _: True
 ) -> int:
     """What the parts cost that stay although they stand before the cut: those that are meant."""
-    first = first_kept(conversation, plan)
+    first = first_after_cut(conversation, plan)
     known = (conversation.parts.get(name) for name in remaining_parts(plan) if 0 < conversation.place(name) < first)
     served = [part.recorded for part in known if part is not None and is_meant(part.recorded)]
     return sum(one.tokens - _saved_of(plan, one) + added_by(plan.ends.get(one.part)) for one in served)
@@ -89,12 +89,12 @@ def with_edits(conversation: Conversation, plan: PlanState, made: Iterable[AnyEd
     """The plan with these edits in force, and what all edits save and add then."""
     after, affected = entered(plan, made, conversation)
     if after.cut != plan.cut:
-        moved = moved_over(conversation, first_kept(conversation, plan), first_kept(conversation, after))
+        moved = moved_over(conversation, first_after_cut(conversation, plan), first_after_cut(conversation, after))
         affected |= dict.fromkeys([*moved, *remaining_parts(plan), *remaining_parts(after)])
         return replace(
             after, saved=plan.saved + _saving(conversation, after, affected) - _saving(conversation, plan, affected)
         )
-    return replace(after, saved=plan.saved + _saved_beside(conversation, plan, after, affected))
+    return replace(after, saved=plan.saved + _saved_more(conversation, plan, after, affected))
 
 
 def with_event(before: Conversation, after: Conversation, plan: PlanState, event: Event) -> PlanState:
@@ -113,7 +113,7 @@ def _affected(before: Conversation, after: Conversation, plan: PlanState, event:
         case MessageListed(messages=names) | MessageRemoved(messages=names):
             known = [after.messages[name] for name in names if name in after.messages]
             parts = [part for message in known for part in message.parts]
-            moved = moved_over(after, first_kept(before, plan), first_kept(after, plan))
+            moved = moved_over(after, first_after_cut(before, plan), first_after_cut(after, plan))
             return dict.fromkeys([*parts, *moved])
         case _:
             return ()
@@ -128,7 +128,7 @@ def moved_over(conversation: Conversation, before: int, after: int) -> Iterator[
 
 def _saving(conversation: Conversation, plan: PlanState, parts: Iterable[str]) -> int:
     """Estimated tokens that the edits in force save of these parts."""
-    first, saved, stays = first_kept(conversation, plan), 0, frozenset(remaining_parts(plan))
+    first, saved, stays = first_after_cut(conversation, plan), 0, frozenset(remaining_parts(plan))
     for name in parts:
         known = conversation.parts.get(name)
         message = conversation.messages.get(known.recorded.message) if known is not None else None
@@ -143,12 +143,12 @@ def _saving(conversation: Conversation, plan: PlanState, parts: Iterable[str]) -
     return saved
 
 
-def _saved_beside(conversation: Conversation, plan: PlanState, after: PlanState, parts: Iterable[str]) -> int:
+def _saved_more(conversation: Conversation, plan: PlanState, after: PlanState, parts: Iterable[str]) -> int:
     """Estimated tokens that the edits after a change save of these parts, compared with those before it, under one cut.
 
     Most of a rebase is about parts that are sent: each is looked up once for both.
     """
-    first, saved = first_kept(conversation, plan), 0
+    first, saved = first_after_cut(conversation, plan), 0
     others: list[str] = []
     for name in parts:
         known = conversation.parts.get(name)

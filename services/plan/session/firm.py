@@ -14,7 +14,7 @@ from services.domain.conversation import Part
 from services.domain.texts.clean import may_hold_injected
 from services.domain.texts.placeholders import DROPPED
 from services.domain.tokens import tokens
-from services.plan.session.costs import ServedSession, first_kept
+from services.plan.session.costs import ServedSession, first_after_cut
 
 CALL = 64
 """Estimated tokens of a dropped call at most that counts: few are longer, and a rebase may take out some of them."""
@@ -72,7 +72,7 @@ def firm_call(session: ServedSession, name: str) -> int:
 def _is_behind_cut(session: ServedSession, part: Part) -> bool:
     """Whether its message is listed, not cut away and not left out."""
     place = session.conversation.place(part.recorded.part)
-    is_listed = place > 0 and place >= first_kept(session.conversation, session.plan)
+    is_listed = place > 0 and place >= first_after_cut(session.conversation, session.plan)
     return is_listed and part.recorded.message not in session.plan.left_out
 
 

@@ -121,7 +121,7 @@ def affected(before: Outputs, after: Outputs, event: Event) -> Iterator[str]:
         case MessageListed(messages=names) | MessageRemoved(messages=names):
             for name in names:
                 yield from _parts_of(after, name)
-            yield from costs.moved_over(after.conversation, _first_kept(before), _first_kept(after))
+            yield from costs.moved_over(after.conversation, _first_after_cut(before), _first_after_cut(after))
         case DropRequested(tags=tags):
             yield from _numbered(after, tags)
         case PlanExtended(revision=revision) | PlanRebased(revision=revision):
@@ -129,12 +129,12 @@ def affected(before: Outputs, after: Outputs, event: Event) -> Iterator[str]:
             for edit in after.revisions.made[revision].edits:
                 yield from _edited(before, after, edit)
             if after.plan.cut != before.plan.cut:
-                yield from costs.moved_over(after.conversation, _first_kept(before), _first_kept(after))
+                yield from costs.moved_over(after.conversation, _first_after_cut(before), _first_after_cut(after))
                 yield from (*costs.remaining_parts(before.plan), *costs.remaining_parts(after.plan))
 
 
-def _first_kept(session: Outputs) -> int:
-    return costs.first_kept(session.conversation, session.plan)
+def _first_after_cut(session: Outputs) -> int:
+    return costs.first_after_cut(session.conversation, session.plan)
 
 
 def _dropped_by(event: PlanExtended | PlanRebased) -> Iterable[int]:

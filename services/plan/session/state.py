@@ -133,7 +133,7 @@ class Session(msgspec.Struct, frozen=True):
     @property
     def cut(self) -> int:
         """Ordinal of the first message that is not cut away; 0: nothing is, or that message is listed no more."""
-        return costs.first_kept(self.conversation, self.plan)
+        return costs.first_after_cut(self.conversation, self.plan)
 
     @property
     def awaits_history(self) -> bool:
@@ -263,7 +263,7 @@ def _usage_sampled(session: Session, event: UsageSampled, envelope: Envelope) ->
 
 
 def _with_usage(session: Session, counted: Usage, overflow: int) -> Session:
-    learned = usage.learned_beside(counted, session.learned)
+    learned = usage.learned_by_session(counted, session.learned)
     return replace(session, usage=counted, learned=learned, waits=replace(session.waits, overflow=overflow))
 
 

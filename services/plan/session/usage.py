@@ -92,7 +92,7 @@ def corrected(usage: Usage, gone_out: int) -> Usage:
     return replace(usage, calibration=known)
 
 
-def learned_beside(usage: Usage, learned: Learned) -> Learned:
+def learned_by_session(usage: Usage, learned: Learned) -> Learned:
     """What the session has learned of limits, with what the model in work has refused without saying why."""
     return learned if usage.model is None else with_shortest_refused(learned, usage.model, usage.calibration.refused)
 

@@ -32,7 +32,7 @@ from services.plan.text_compression.words import (
 )
 
 _STOPS = ".!?…"
-_NOTHING_SAID = (*_STOPS, *",;:-\u2013\u2014*+>#\n")
+_BEFORE_WORDS = (*_STOPS, *",;:-\u2013\u2014*+>#\n")
 """The text before the first word of a sentence, a clause or an item."""
 _LAST = ("", *"\r\n)]\u201d\u2019\"'")
 """The text behind the last word."""
@@ -76,7 +76,7 @@ def _needless() -> re.Pattern[str]:
 _NEEDLESS = _needless()
 _NEGATED = re.compile(r"(?:(?<![^\W_])(?:not|nor|without)|n['\u2019]t)\Z", re.IGNORECASE)
 _APPROXIMATE = re.compile(
-    rf"{_START}(?P<kept>{_any(BEFORE_APPROXIMATIONS)}){_BLANKS}(?:{_any(APPROXIMATIONS)})(?={_BLANKS}\w)"
+    rf"{_START}(?P<before>{_any(BEFORE_APPROXIMATIONS)}){_BLANKS}(?:{_any(APPROXIMATIONS)})(?={_BLANKS}\w)"
 )
 _PHRASE = re.compile(f"{_START}(?:{_any(PHRASES)}){_END}")
 _AUXILIARY = re.compile(
@@ -97,7 +97,7 @@ _EMPTY_LINES = re.compile(r"\n{3,}+")
 
 def without_needless_words(text: str) -> str:
     """Without fillers, hedges and pleasantries, and without the punctuation that was only theirs."""
-    return _NEEDLESS.sub(_dropped, "\n" + _APPROXIMATE.sub(r"\g<kept>", text))[1:]
+    return _NEEDLESS.sub(_dropped, "\n" + _APPROXIMATE.sub(r"\g<before>", text))[1:]
 
 
 def _dropped(found: re.Match[str]) -> str:
@@ -107,7 +107,7 @@ def _dropped(found: re.Match[str]) -> str:
         return found[0]
     if lead.startswith("\n"):
         return lead
-    if before.endswith(_NOTHING_SAID) and not lead.startswith(","):
+    if before.endswith(_BEFORE_WORDS) and not lead.startswith(","):
         return blanks
     comma = "," if lead.startswith(",") else ""
     ends = stop.strip(",") != "" or (not stop and found.string[found.end() : found.end() + 1] in _LAST)

@@ -78,7 +78,7 @@ GUIDANCE: dict[Mode, str] = {
     "subagent": WITHOUT_TAGS,
     "additive": ADDITIVE,
 }
-"""What system prompts are told, by the mode of their session."""
+"""The instructions in system prompts, by the mode of their session."""
 
 
 _REFUSED = """\

@@ -35,7 +35,7 @@ from services.plan.lanes.hint_decisions import hits_of
 from services.plan.lanes.note_reminder import status_of
 from services.plan.planner.forks import decide
 from services.plan.planner.plan import Pass
-from services.plan.provider_rules.signed_thinking import is_held_back
+from services.plan.provider_rules.signed_thinking import is_withheld
 from services.plan.session.predecessor import Predecessor
 from services.plan.session.state import Session, served_tokens
 from services.responder.answers.base import PLANS, Question, in_force, remembered_of, settings_of
@@ -105,7 +105,7 @@ class Transformer:
             self._queue.count(ask.NAME, "expired")
             return Plan("late", revision=entry.state.revision, reason=f"the step {ask.step} was not read in time")
         if entry.state.step is not None and entry.state.step.step == ask.step and not entry.state.step.aligned:
-            return Plan("resync", reason="the list of messages is not the one the log knows: tell all of it")
+            return Plan("resync", reason="the list of messages is not the one the log knows: send all of it")
         await self._new_sessions.ready(address, entry.state, deadline - time.monotonic())
         if self._owners is not None:
             await self._owners.ready(address, entry.state, deadline - time.monotonic())
@@ -131,7 +131,7 @@ class Transformer:
             return Plan("late", revision=state.revision, reason="the asker has stopped listening")
         metrics.PASSES.labels(made.kind).inc()
         base = max(0, ask.base_revision)
-        if is_held_back(state, base):
+        if is_withheld(state, base):
             made = Pass("replay", notices=made.notices, is_full=made.is_full)
             return _reply(state, made, base, base)
         return _reply(state, made, base, state.revision)

@@ -51,6 +51,6 @@ def late_both(query: Query, weights: Floats, own: Sequence[bytes], wide: Sequenc
     """The same of texts and of the wider ones; where there is no wider one, the text is that as well."""
     wider = [number for number, tokens in enumerate(wide) if tokens]
     alike = late(query, weights, [*own, *(wide[number] for number in wider)])
-    of_own, of_beside = alike[: len(own)], alike[: len(own)].copy()
-    of_beside[wider] = alike[len(own) :]
-    return of_own, of_beside
+    of_own, of_wide = alike[: len(own)], alike[: len(own)].copy()
+    of_wide[wider] = alike[len(own) :]
+    return of_own, of_wide

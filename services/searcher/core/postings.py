@@ -54,8 +54,8 @@ class Postings:
         if self._normed is None or self._normed[0] is not alive or len(self._normed[1]) != len(alive):
             count = int(alive.sum())
             mean = float(self.lengths[alive].mean()) if count else 0.0
-            held_back = SATURATION * (1 - LENGTH + LENGTH * self.lengths / (mean or 1.0))
-            self._normed = (alive, held_back.astype(np.float32), count)
+            penalties = SATURATION * (1 - LENGTH + LENGTH * self.lengths / (mean or 1.0))
+            self._normed = (alive, penalties.astype(np.float32), count)
         return self._normed[1], self._normed[2]
 
     def rows(self, code: int) -> tuple[Array, Array]:

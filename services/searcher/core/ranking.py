@@ -136,9 +136,9 @@ def _likes(shelf: Shelf, query: Query) -> dict[int, Sequence[Like]]:
     return {one: likes for one, likes in found.items() if likes}
 
 
-def near(similarity: Floats, similarity_beside: Floats, weights: Weights) -> Floats:
+def near(similarity: Floats, wide_similarity: Floats, weights: Weights) -> Floats:
     """How near texts are in meaning, from 0 to 1, by the cosines of the text itself and of the wider one."""
-    one, other = (np.maximum(0, cosine - FLOOR) / (1 - FLOOR) for cosine in (similarity, similarity_beside))
+    one, other = (np.maximum(0, cosine - FLOOR) / (1 - FLOOR) for cosine in (similarity, wide_similarity))
     return np.asarray((1 - weights.wide_meaning) * one + weights.wide_meaning * other, np.float32)
 
 
@@ -149,12 +149,12 @@ class Compared(msgspec.Struct, frozen=True):
     by_words: Floats
     coverage: Floats
     cosine: Floats
-    cosine_beside: Floats
+    wide_cosine: Floats
     is_person: Flags
     verbatim: Floats
     """How much it counts that a row has something of the query word for word, from 0 to 1."""
     late: Floats | None = None
-    late_beside: Floats | None = None
+    wide_late: Floats | None = None
 
 
 class RankedRows(msgspec.Struct, frozen=True):
@@ -186,7 +186,7 @@ def holding(shelf: Shelf, literal: str, allowed: Flags) -> tuple[Places, float]:
 
 def first_scores(compared: Compared, weights: Weights) -> Floats:
     """What candidates are worth before they are compared token by token."""
-    meaning = near(compared.cosine, compared.cosine_beside, weights)
+    meaning = near(compared.cosine, compared.wide_cosine, weights)
     scores = compared.by_words + weights.meaning * meaning + weights.verbatim * compared.verbatim
     return np.asarray(scores + weights.person * compared.is_person, np.float32)
 
@@ -222,11 +222,11 @@ def evidence(compared: Compared, weights: Weights, known: float) -> Floats:
 
     Where a row has no vectors yet, or a model does not know the query, the words alone say so.
     """
-    cosine = np.maximum(compared.cosine, compared.cosine_beside)
+    cosine = np.maximum(compared.cosine, compared.wide_cosine)
     share = np.where(cosine != 0, np.float32(known), np.float32(0))
     meaning, weight = cosine, 1.0
-    if compared.late is not None and compared.late_beside is not None:
-        meaning, weight = cosine + TOKENS * np.maximum(compared.late, compared.late_beside), 1 + TOKENS
+    if compared.late is not None and compared.wide_late is not None:
+        meaning, weight = cosine + TOKENS * np.maximum(compared.late, compared.wide_late), 1 + TOKENS
     found = (COVERED * compared.coverage + share * meaning) / (COVERED + share * weight)
     needed = weights.known_by_words + (weights.known - weights.known_by_words) * share
     enough = np.maximum(found / needed, share * cosine / weights.meant)
@@ -238,9 +238,9 @@ def _ordering(compared: Compared, weights: Weights, arm: Arm) -> Floats:
     match arm:
         case "full":
             scores = first_scores(compared, weights)
-            if compared.late is None or compared.late_beside is None:
+            if compared.late is None or compared.wide_late is None:
                 return scores
-            tokens = (1 - weights.wide_meaning) * compared.late + weights.wide_meaning * compared.late_beside
+            tokens = (1 - weights.wide_meaning) * compared.late + weights.wide_meaning * compared.wide_late
             return np.asarray(scores + weights.late * tokens, np.float32)
         case "bm25":
             return compared.by_words
@@ -257,9 +257,9 @@ def absolute(compared: Compared, at: int, known: float = 1.0) -> float:
 
     Where a model does not know the query it is the words alone that say so.
     """
-    votes = [(float(compared.coverage[at]), 1.0), (float(max(compared.cosine[at], compared.cosine_beside[at])), known)]
-    if compared.late is not None and compared.late_beside is not None:
-        votes.append((float(max(compared.late[at], compared.late_beside[at])), known))
+    votes = [(float(compared.coverage[at]), 1.0), (float(max(compared.cosine[at], compared.wide_cosine[at])), known)]
+    if compared.late is not None and compared.wide_late is not None:
+        votes.append((float(max(compared.late[at], compared.wide_late[at])), known))
     cast = [(vote, weight) for vote, weight in votes if vote > 0]
     return sum(vote * weight for vote, weight in cast) / (sum(weight for _, weight in cast) or 1.0)
 

@@ -102,7 +102,7 @@ def decide(draft: Draft[TaggedSession], context: InboundContext) -> None:
 
 def _facts(session: TaggedSession, item: Seen, context: InboundContext) -> Sequence[Event]:
     match item:
-        case SessionIdle() | ErrorSeen() | CompactionSeen() if session.was_told(_named(item), context.at):
+        case SessionIdle() | ErrorSeen() | CompactionSeen() if session.is_repeated(_named(item), context.at):
             return []  # it was judged before
         case AdapterSeen():
             return adapter_seen(session, item, context.harness)
@@ -255,7 +255,7 @@ def _opened(session: TaggedSession, item: StepSeen) -> StepOpened:
         step=item.step,
         previous=session.last_step,
         aligned=_is_aligned(session, item),
-        kept=_kept(session, item),
+        kept=_unchanged(session, item),
         last=_last(session.conversation),
         count=session.conversation.count,
         served=item.served,
@@ -283,7 +283,7 @@ def _is_aligned(session: TaggedSession, item: StepSeen) -> bool:
     return item.previous in ("", session.last_step) and is_present(session.conversation, item.after)
 
 
-def _kept(session: TaggedSession, item: StepSeen) -> int:
+def _unchanged(session: TaggedSession, item: StepSeen) -> int:
     """The ordinal of the last message that was sent before: the harness knows of calls that were never reported here.
 
     What has changed of the last step is known here, and not to an adapter that has just started.

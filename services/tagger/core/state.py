@@ -89,21 +89,21 @@ class TaggedSession(msgspec.Struct, frozen=True):
     """What was reported since the last step without an id of its own: idle, compacted, the texts of refusals."""
     since: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     """The newest time at which something of this was forgotten."""
-    told: Map[str, None] = Map()
+    all_reported: Map[str, None] = Map()
     """All that was ever reported so, by the second of its report."""
 
     @property
     def last_number(self) -> int:
         return max(self.conversation.last_number, self.last_inherited)
 
-    def was_told(self, what: str, at: datetime) -> bool:
+    def is_repeated(self, what: str, at: datetime) -> bool:
         """Whether a report without an id is repeated after a step.
 
         Its time alone is not enough: the clock of a harness may have run ahead and gone back since. It is a repetition
         only if it was reported with that time, or right before: a harness may report one thing twice.
         """
         second = int(at.timestamp())
-        return at < self.since and any(told_key(what, one) in self.told for one in (second - 1, second))
+        return at < self.since and any(report_key(what, one) in self.all_reported for one in (second - 1, second))
 
 
 def evolve(session: TaggedSession, event: Event, envelope: Envelope) -> TaggedSession:
@@ -136,13 +136,13 @@ def evolve(session: TaggedSession, event: Event, envelope: Envelope) -> TaggedSe
         case MessageRecorded():
             return replace(session, reported=session.reported - {IDLE}, since=max(session.since, envelope.at))
         case SessionIdled():
-            return _told(session, IDLE, envelope.at)
+            return _with_report(session, IDLE, envelope.at)
         case NativeCompacted():
-            return _told(session, COMPACTED, envelope.at)
+            return _with_report(session, COMPACTED, envelope.at)
         case OverflowDetected(text=text) | SignatureRefused(text=text):
             return replace(session, reported=session.reported | {text})
         case CallFailed():
-            return _told(session, refusal(event), envelope.at)
+            return _with_report(session, refusal(event), envelope.at)
         case ToolRan(part=part):
             return replace(session, runs=session.runs.insert(part, event))
         case FileTouched(part=part, path=path):
@@ -167,9 +167,9 @@ def evolve(session: TaggedSession, event: Event, envelope: Envelope) -> TaggedSe
             return session
 
 
-def _told(session: TaggedSession, what: str, at: datetime) -> TaggedSession:
-    told = session.told.insert(told_key(what, int(at.timestamp())), None)
-    return replace(session, reported=session.reported | {what}, told=told)
+def _with_report(session: TaggedSession, what: str, at: datetime) -> TaggedSession:
+    all_reported = session.all_reported.insert(report_key(what, int(at.timestamp())), None)
+    return replace(session, reported=session.reported | {what}, all_reported=all_reported)
 
 
 def _forked(session: TaggedSession, event: SessionForked) -> TaggedSession:
@@ -290,7 +290,7 @@ def touch_key(part: str, path: str) -> str:
     return f"{part}\0{path}"
 
 
-def told_key(what: str, second: int) -> str:
+def report_key(what: str, second: int) -> str:
     return f"{second}\0{what}"
 
 

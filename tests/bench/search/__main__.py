@@ -15,7 +15,7 @@ from services.edges.search.bench import bench
 from services.edges.search.sets import files
 from services.kit.logs import configure
 from services.settings import load
-from tests.bench.kept import keep, table
+from tests.bench.results import keep, table
 from tests.bench.search.latency import Latency, lag, latencies
 from tests.bench.search.scoring import METRICS, GoldSet, Ranking, interval, mean, scored
 

@@ -1,4 +1,4 @@
-"""How long a question takes by how much is indexed, beside the two bare lookups that it cannot do without.
+"""How long a question takes by how much is indexed, compared with the two bare lookups that it cannot do without.
 
 The vectors are those of no model, the rooms and the broker are real. Nothing is indexed meanwhile.
 """

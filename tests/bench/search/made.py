@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from services.domain.search.rows import BESIDE_WORDS, TOKEN_DIMENSIONS, SearchRow, completed, row_id
+from services.domain.search.rows import TOKEN_DIMENSIONS, WIDE_TEXT_WORDS, SearchRow, completed, row_id
 from services.embedder.convert import DIMENSIONS, FOLDER
 from services.indexer.build import built
 from services.indexer.tables import TABLES, TOKENS, VECTORS, as_columns, columns
@@ -26,7 +26,7 @@ AT_ONCE = 2_000
 CLUSTERS = 200
 LENGTHS = (8, 20, 40, 120)
 AROUND = 40
-"""Words of the neighbours that are kept on each side of a short message."""
+"""Words of the neighbours that stay on each side of a short message."""
 DOCUMENTS = Path(__file__).parents[3] / "docs"
 
 
@@ -76,7 +76,7 @@ async def _filled(table: Table, rows: int) -> None:
 
 def _row(texts: Texts, number: int) -> SearchRow:
     session, text = f"s{number // SESSION}", texts.text()
-    short = text.count(" ") + 1 < BESIDE_WORDS
+    short = text.count(" ") + 1 < WIDE_TEXT_WORDS
     return completed(
         SearchRow(
             id=row_id("message", f"m{number}", session),
@@ -100,14 +100,16 @@ def _row(texts: Texts, number: int) -> SearchRow:
 def _computed(rows: Sequence[SearchRow], numbers: np.random.Generator, centres: Matrix) -> dict[str, pa.Array]:
     """Vectors that lie in heaps, as those of texts do, and tokens that lie anywhere."""
     own = centres[numbers.integers(0, CLUSTERS, len(rows))] + numbers.normal(size=(len(rows), DIMENSIONS))
-    beside = own + 0.5 * numbers.normal(size=own.shape)
+    neighbours = own + 0.5 * numbers.normal(size=own.shape)
     lengths = [row.text.count(" ") + 1 for row in rows]
-    is_short = np.array([one < BESIDE_WORDS for one in lengths])
+    is_short = np.array([one < WIDE_TEXT_WORDS for one in lengths])
     return {
         "vector": _vectors(own, np.ones(len(rows), bool)),
-        "vector_beside": _vectors(beside, is_short),
+        "vector_beside": _vectors(neighbours, is_short),
         "tokens": pa.array([_tokens(numbers, one) for one in lengths], pa.binary()),
-        "tokens_beside": pa.array([_tokens(numbers, BESIDE_WORDS) if one else None for one in is_short], pa.binary()),
+        "tokens_beside": pa.array(
+            [_tokens(numbers, WIDE_TEXT_WORDS) if one else None for one in is_short], pa.binary()
+        ),
     }
 
 

@@ -41,7 +41,7 @@ def main() -> int:
         for row in (row for window in WINDOWS for row in how(window, arms, folder)):
             _noted(row, folder)
             rows.append(row)
-    _kept(rows, folder)
+    _write_rows(rows, folder)
     return int(any(row.failed_turns or row.invalid or row.lost_steps for row in rows if row.arm != "alone"))
 
 
@@ -68,15 +68,15 @@ async def _played(scenarios: Sequence[Scenario], arms: Sequence[str], folder: Pa
 
 
 def _noted(row: Row, folder: Path) -> None:
-    """Tell and keep a row as soon as it is there: the next may take minutes, and may be broken off."""
+    """Print and store a row as soon as it is there: the next may take minutes, and may be broken off."""
     line = msgspec.json.encode(row).decode()
     sys.stderr.write(f"{line}\n")
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ROWS).open("a") as kept:
-        kept.write(f"{line}\n")
+    with (folder / ROWS).open("a") as file:
+        file.write(f"{line}\n")
 
 
-def _kept(rows: Sequence[Row], folder: Path) -> None:
+def _write_rows(rows: Sequence[Row], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "table.md").write_text(table(rows))
     draw(rows, folder / "cost-and-sight.svg")

@@ -27,7 +27,7 @@ from tests.harness.opencode import OpenCode
 from tests.helpers.installation import answers, settle, until
 
 KNOB = "ANNALS_PLAN__CONTEXT"
-"""The setting that says how small the context is kept."""
+"""The setting for the size of the context."""
 READY = 120.0
 PATIENT, SHORT = 10_000, 1_000
 """Milliseconds that a call waits for its plan at most."""
@@ -79,7 +79,7 @@ class OwnInstallation:
         self.down.clear()
 
     async def caught_up(self, session: str) -> None:
-        """Wait until a session is in the log as it was told, with its history; only while the installation runs."""
+        """Wait until a session is in the log as it was reported, with its history; only while the installation runs."""
         if self.down.is_set():
             return
         working, down = asyncio.create_task(self._worked(session)), asyncio.create_task(self.down.wait())
@@ -93,11 +93,11 @@ class OwnInstallation:
             await asyncio.gather(working, down, return_exceptions=True)
 
     async def _worked(self, session: str) -> None:
-        """Wait for what a session has told, in whichever project the harness says that it is."""
+        """Wait for the reports of a session, in whichever project the harness says that it is."""
         bus = await self.connected()
         try:
-            told = await bus.js.stream_info(IN.name, subjects_filter=f"in.*.*.{token(session)}")
-            for subject in told.state.subjects or {}:
+            reported = await bus.js.stream_info(IN.name, subjects_filter=f"in.*.*.{token(session)}")
+            for subject in reported.state.subjects or {}:
                 await caught_up(bus, *parse_inbound(subject))
         finally:
             await bus.close()

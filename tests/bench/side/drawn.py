@@ -1,4 +1,4 @@
-"""The picture of a comparison: what each arm costs beside OpenCode alone, against what stays in sight."""
+"""The picture of a comparison: what each arm costs relative to OpenCode alone, against what stays in sight."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,9 +19,9 @@ def draw(rows: Sequence[Row], path: Path) -> None:
     figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
     for arm in dict.fromkeys(row.arm for row in rows):
         points = [
-            (100 * row.seen, beside, row.scenario)
+            (100 * row.seen, relative, row.scenario)
             for row in rows
-            if row.arm == arm and (beside := ratio(row, alone.get(row.scenario))) is not None
+            if row.arm == arm and (relative := ratio(row, alone.get(row.scenario))) is not None
         ]
         if not points:
             continue
@@ -31,7 +31,7 @@ def draw(rows: Sequence[Row], path: Path) -> None:
             axes.annotate(name, (x, y), xytext=(3, 3), textcoords="offset points", fontsize=7, color=colour)
         across, up = (sum(values) / len(points) for values in zip(*((x, y) for x, y, _ in points), strict=True))
         axes.scatter([across], [up], s=90, marker="D", color=colour, label=f"{arm} (mean)")
-    axes.set(xlabel="names that were in sight when they were used, %", ylabel="cost beside OpenCode alone")
+    axes.set(xlabel="names that were in sight when they were used, %", ylabel="cost relative to OpenCode alone")
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)

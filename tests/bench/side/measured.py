@@ -25,7 +25,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     largest: int = 0
     prefix_changes: int = 0
     aside_calls: int = 0
-    """Compactions and other calls beside the agent's ..."""
+    """Compactions and other calls than the agent's ..."""
     aside_tokens: int = 0
     """... and their tokens, in and out."""
     refused: int = 0
@@ -132,7 +132,7 @@ def texts(message: Json) -> Iterator[str]:
 
 
 def ratio(row: Row, alone: Row | None) -> float | None:
-    """Cost beside OpenCode alone, misses paid for."""
+    """Cost relative to OpenCode alone, misses paid for."""
     return round(row.cost / alone.cost, 3) if alone and alone.cost else None
 
 
@@ -140,7 +140,7 @@ def table(rows: Sequence[Row]) -> str:
     """All rows as a table in Markdown."""
     headings = (
         "scenario", "arm", "calls", "prompt tokens", "cached", "new", "largest", "prefix changes", "aside (tokens)",
-        "refused", "failed turns", "invalid", "lost steps", "cost raw", "cost", "beside alone", "misses", "seen",
+        "refused", "failed turns", "invalid", "lost steps", "cost raw", "cost", "relative to alone", "misses", "seen",
         "basis", "rebases", "note",
     )  # fmt: skip
     alone = {row.scenario: row for row in rows if row.arm == "alone"}
@@ -152,9 +152,9 @@ def table(rows: Sequence[Row]) -> str:
 def _cells(row: Row, alone: Row | None) -> Iterator[str]:
     yield from (row.scenario, row.arm)
     share = row.cached_tokens / row.prompt_tokens if row.prompt_tokens else 0.0
-    beside = ratio(row, alone)
+    relative = ratio(row, alone)
     yield from (f"{row.calls:,}", f"{row.prompt_tokens:,}", f"{share:.1%}", f"{row.new_tokens:,}", f"{row.largest:,}")
     yield from (f"{row.prefix_changes}", f"{row.aside_calls} ({row.aside_tokens:,})", f"{row.refused}")
     yield from (f"{row.failed_turns}", f"{row.invalid}", f"{row.lost_steps}", f"{row.cost_raw:,}", f"{row.cost:,}")
-    yield from ("" if beside is None else f"{beside:.2f}", f"{row.misses}", f"{row.seen:.1%}", f"{row.basis:.1%}")
+    yield from ("" if relative is None else f"{relative:.2f}", f"{row.misses}", f"{row.seen:.1%}", f"{row.basis:.1%}")
     yield from (", ".join(f"{cause} {count}" for cause, count in row.rebases.items()), row.note)

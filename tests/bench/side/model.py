@@ -34,7 +34,7 @@ _PICTURE = re.compile(rb'(?:data:image/\w+;base64,|"data":")[A-Za-z0-9+/=]{64,}'
 
 Replier = Callable[[Request], Reply]
 Pause = Callable[[str], Awaitable[None]]
-"""Waits for what a session, named by its id, has told."""
+"""Waits for what a session, named by its id, has reported."""
 
 
 async def no_pause(_: str) -> None:
@@ -98,23 +98,23 @@ class Model(Provider):
         self._density = density
         self._reports_usage = reports_usage
         self._pause = pause
-        self._kept: dict[bytes, bytes] = {}
+        self._pieces_once: dict[bytes, bytes] = {}
         """Each piece of a prompt once."""
         self._prompts: defaultdict[str, deque[tuple[bytes, ...]]] = defaultdict(lambda: deque(maxlen=OLD_PROMPTS))
 
     def _take(self, http: web.Request, form: Format, raw: bytes) -> tuple[Measured, Request]:
         measured, request = super()._take(http, form, raw)
         self._slim(request.number - 2)
-        kept = self._kept
+        once = self._pieces_once
         request = msgspec.structs.replace(
             request,
-            tools=kept.setdefault(request.tools, request.tools),
-            system=kept.setdefault(request.system, request.system),
-            messages=tuple(kept.setdefault(one, one) for one in request.messages),
+            tools=once.setdefault(request.tools, request.tools),
+            system=once.setdefault(request.system, request.system),
+            messages=tuple(once.setdefault(one, one) for one in request.messages),
         )
         pieces = self._pieces(request)
         prompt = self._tokens(sum(map(_size, pieces)))
-        prompts = (old for kept_of in self._prompts.values() for old in kept_of)
+        prompts = (old for prompts_of_session in self._prompts.values() for old in prompts_of_session)
         cached = self._tokens(max((_shared(old, pieces) for old in prompts), default=0))
         usage = Usage(prompt, cached, prompt - cached if form == "anthropic" else 0)
         request = msgspec.structs.replace(request, usage=usage)
@@ -135,7 +135,7 @@ class Model(Provider):
         if request.kind == "main" and not self._mishaps:
             try:
                 await self._pause(request.session)
-            except (Unreachable, BrokerError) as error:  # figures without the rooms are none: told when all is over
+            except (Unreachable, BrokerError) as error:  # figures without the rooms are none: reported when all is over
                 self._mishaps.append(error)
         return await super()._answer(http, request, reply, prompt)
 

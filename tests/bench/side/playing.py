@@ -52,7 +52,7 @@ class Played(msgspec.Struct):
 
     session: str
     words: list[tuple[int, str, str]]
-    """Before which answer a person said what, and under which name."""
+    """The answers that a person's messages precede, their texts, and their names."""
     answers: list[tuple[int, AgentOutput, tuple[str, ...]]]
     """Each answer with the number of its request and the ids of its calls."""
     inherited: tuple[str, ...] = ()

@@ -35,7 +35,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """What a person said, and the answers until the agent was done."""
+    """A person's message, and the answers until the agent was done."""
 
     words: str
     steps: tuple[Step, ...]
@@ -104,7 +104,7 @@ def _step(message: MessageSeen, results: Mapping[str, PartSeen]) -> Step:
 
 
 def _ended(steps: Sequence[Step]) -> Iterator[Step]:
-    """A turn ends with words, and only there: words that were said without a call go with the next one."""
+    """A turn ends with words, and only there: words that were written without a call go with the next one."""
     waiting: list[Step] = []
     for step in steps:
         waiting.append(step)

@@ -173,7 +173,7 @@ def _reported(all_played: Sequence[Figures]) -> Iterator[str]:
         yield "Nothing was played on all sessions yet."
         return
     yield from ("| variant | cost | names | edits |", "|---|---|---|---|")
-    yield from (f"| {name} | {_told(outcome(here))} |" for name, here in by_variant(figures).items())
+    yield from (f"| {name} | {_cells(outcome(here))} |" for name, here in by_variant(figures).items())
     yield from ("", f"All choose: {chosen(figures)}.", "")
     yield from ("| left out | chosen by the others | today | by the others | by all |", "|---|---|---|---|---|")
     for one in left_out(figures):
@@ -182,7 +182,7 @@ def _reported(all_played: Sequence[Figures]) -> Iterator[str]:
     yield f"| all | | {' | '.join(map(_brief, together(figures)))} |"
 
 
-def _told(made: Outcome) -> str:
+def _cells(made: Outcome) -> str:
     return f"{made.cost:.3f} | {made.seen:.1%} | {made.basis:.1%}"
 
 

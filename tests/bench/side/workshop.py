@@ -76,18 +76,18 @@ class Workshop:
         return Call("edit", {"filePath": str(path), "oldString": change.old, "newString": change.new})
 
     def _command(self, recorded: Recorded) -> str:
-        """A command that says what was said: it shows a file if that was what was done, and else it is run."""
+        """A command with the recorded output: it prints a file if that was what was done, and else it is run."""
         place = f"outputs/{self._count:04d}"
         shown = shown_file(request_of(recorded.tool, recorded.input).target)
-        said = self._workspace / place / (_end(shown) or "said.txt")
-        _lay(said, recorded.output or "(no output)\n")
+        output = self._workspace / place / (_end(shown) or "output.txt")
+        _lay(output, recorded.output or "(no output)\n")
         if shown:
             return f"cat {place}/{_end(shown)}"
-        _lay(self._workspace / place / "run.sh", f"cat {place}/said.txt\n")
+        _lay(self._workspace / place / "run.sh", f"cat {place}/output.txt\n")
         return f"sh {place}/run.sh"
 
     def _path(self, named: str, taken: AbstractSet[Path]) -> Path | None:
-        """A file in the workspace under the name that it had in the project, or beside that if it is taken."""
+        """A file in the workspace under the name that it had in the project, or next to that if it is taken."""
         inner = PurePosixPath(named.removeprefix(str(self._workspace)).lstrip("/"))
         if not named or ".." in inner.parts or not inner.parts or len(str(inner)) > 200:
             return None

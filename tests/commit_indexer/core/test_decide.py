@@ -52,41 +52,43 @@ def test_what_is_too_old_is_left_out_where_nothing_is_known() -> None:
     assert listed(9 * day, 2 * day) == within(listed(9 * day, 2 * day), ALL, now)
 
 
-def test_the_same_is_told_once() -> None:
+def test_the_same_is_recorded_once() -> None:
     known = history(seen(1), seen(2, partial=True))
     known.when(lambda state: news(state, [seen(1), seen(2, partial=True), seen(1, partial=True)])).then()
     known.when(lambda state: news(state, [seen(2), seen(3)])).then(seen(2), seen(3))
 
 
-def test_a_head_is_told_once_and_again_when_something_is_taken_back() -> None:
+def test_a_head_is_recorded_once_and_again_when_something_is_taken_back() -> None:
     head = partial(advanced, source="/quay", head=sha(2), bounds=ALL)
-    told = history(seen(1), seen(2)).when(lambda state: head(state, lost=()))
-    told.then(CommitsAdvanced(source="/quay", head=sha(2), count=2, since_days=0, max_commits=100))
-    told.when(lambda state: head(state, lost={sha(9)})).then()
-    told.when(lambda state: head(state, lost={sha(1)})).then(
+    recorded = history(seen(1), seen(2)).when(lambda state: head(state, lost=()))
+    recorded.then(CommitsAdvanced(source="/quay", head=sha(2), count=2, since_days=0, max_commits=100))
+    recorded.when(lambda state: head(state, lost={sha(9)})).then()
+    recorded.when(lambda state: head(state, lost={sha(1)})).then(
         CommitsAdvanced(source="/quay", head=sha(2), count=1, removed=[sha(1)], max_commits=100)
     )
 
 
 def test_a_head_that_is_taken_back_is_nothing_to_go_on_from() -> None:
-    told = history(seen(1)).and_given(CommitsAdvanced(source="/a", head=sha(1), count=1))
-    told = told.and_given(CommitsAdvanced(source="/b", head=sha(5), count=0, removed=[sha(1)]))
-    assert ["/b"] == [*told.state.heads]
+    recorded = history(seen(1)).and_given(CommitsAdvanced(source="/a", head=sha(1), count=1))
+    recorded = recorded.and_given(CommitsAdvanced(source="/b", head=sha(5), count=0, removed=[sha(1)]))
+    assert ["/b"] == [*recorded.state.heads]
 
 
 @given_any(st.sets(st.integers(0, 500), max_size=260), st.integers(100, 150))
 def test_the_newest_that_count_are_never_more_than_the_most(numbers: set[int], most: int) -> None:
-    told = history(*map(seen, numbers)).when(lambda state: advanced(state, "/a", sha(1), CommitBounds(0, most), ()))
-    assert {sha(number) for number in sorted(numbers)[-most:]} == {*told.state.commits}
-    (event, *_) = [one for one in told.made if isinstance(one, CommitsAdvanced)]
+    recorded = history(*map(seen, numbers)).when(lambda state: advanced(state, "/a", sha(1), CommitBounds(0, most), ()))
+    assert {sha(number) for number in sorted(numbers)[-most:]} == {*recorded.state.commits}
+    (event, *_) = [one for one in recorded.made if isinstance(one, CommitsAdvanced)]
     assert min(len(numbers), most) == event.count
 
 
 def test_many_that_are_taken_back_come_in_several_events() -> None:
-    told = history(*(seen(number) for number in range(12_000)))
-    told = told.when(lambda state: advanced(state, "/a", sha(1), CommitBounds(0, 100_000), {*map(sha, range(11_000))}))
-    assert [5_000, 5_000, 1_000] == [len(one.removed) for one in told.made if isinstance(one, CommitsAdvanced)]
-    assert 1_000 == len(told.state.commits)
+    recorded = history(*(seen(number) for number in range(12_000)))
+    recorded = recorded.when(
+        lambda state: advanced(state, "/a", sha(1), CommitBounds(0, 100_000), {*map(sha, range(11_000))})
+    )
+    assert [5_000, 5_000, 1_000] == [len(one.removed) for one in recorded.made if isinstance(one, CommitsAdvanced)]
+    assert 1_000 == len(recorded.state.commits)
 
 
 @given_any(st.lists(st.integers(1, 3_000_000), max_size=600))

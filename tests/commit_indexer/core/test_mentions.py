@@ -6,8 +6,8 @@ from schemas.events import CommitMentioned, PartRecorded
 from services.commit_indexer.core.mentions import Mentions, mentioned, news
 
 
-def text(said: str, *, ignored: bool = False) -> PartRecorded:
-    return PartRecorded(message="m", part="p", kind="text", text=said, ignored=ignored)
+def text(content: str, *, ignored: bool = False) -> PartRecorded:
+    return PartRecorded(message="m", part="p", kind="text", text=content, ignored=ignored)
 
 
 def ran(command: str, output: str, status: str = "completed") -> PartRecorded:
@@ -42,11 +42,11 @@ def test_a_part_names_commits_where_it_speaks_of_some(recorded: PartRecorded, ex
     assert expected == mentioned(recorded)
 
 
-def test_what_is_known_is_not_told_again() -> None:
-    said = text("Fixed in commit 1f6589e")
+def test_what_is_known_is_not_recorded_again() -> None:
+    content = text("Fixed in commit 1f6589e")
     known = Mentions().parts.insert("p", named(["1f6589e"]))
-    assert [named(["1f6589e"])] == news(Mentions(), said)
-    assert [] == news(Mentions(known), said)
+    assert [named(["1f6589e"])] == news(Mentions(), content)
+    assert [] == news(Mentions(known), content)
     assert [named([])] == news(Mentions(known), text("Never mind"))
     assert [] == news(Mentions(), text("Never mind"))
 

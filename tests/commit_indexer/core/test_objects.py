@@ -32,7 +32,7 @@ def test_a_commit_is_read_from_its_bytes() -> None:
 
 
 @given(st.binary(max_size=400))
-def test_whatever_bytes_a_commit_has_it_can_be_told(raw: bytes) -> None:
+def test_whatever_bytes_a_commit_has_it_can_be_recorded(raw: bytes) -> None:
     event = commit_fact(read_commit(SHA, raw), ["a"])
     assert SHA == event.sha
     assert "\0" not in event.subject + event.body + event.author

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.domain.search.rows import BESIDE_WORDS, completed, head, length, surroundings, tail, text_beside
+from services.domain.search.rows import WIDE_TEXT_WORDS, completed, head, length, surroundings, tail, wide_text
 from services.domain.search.words import coded
 from tests.helpers.search_rows import message_row, row
 
@@ -9,14 +9,14 @@ TEXTS = st.lists(st.sampled_from(["crane", "quay", "\n", "tide,", "12"]), max_si
 
 
 @given(TEXTS, TEXTS, TEXTS)
-def test_a_short_text_is_read_with_so_many_words_beside_it_that_all_are_80(text: str, before: str, after: str) -> None:
+def test_a_short_text_is_read_with_so_many_words_around_it_that_all_are_80(text: str, before: str, after: str) -> None:
     made = message_row(text, before=tail(before), after=head(after))
     left, right = surroundings(made)
     beyond = length(left) + length(right)
-    assert beyond == min(max(0, BESIDE_WORDS - length(text)), length(made.before) + length(made.after))
+    assert beyond == min(max(0, WIDE_TEXT_WORDS - length(text)), length(made.before) + length(made.after))
     assert made.before.endswith(left)
     assert made.after.startswith(right)
-    assert (text_beside(made) == text) == (not beyond) or not text
+    assert (wide_text(made) == text) == (not beyond) or not text
 
 
 def test_of_a_commit_the_subject_is_its_title_and_paths_stand_around_it() -> None:
@@ -24,7 +24,7 @@ def test_of_a_commit_the_subject_is_its_title_and_paths_stand_around_it() -> Non
     assert (coded("Moor ships first"), coded("quay/moor.py")) == (made.terms_title, made.terms_around)
 
 
-def test_another_text_beside_it_is_another_row_and_what_is_computed_is_no_part_of_that() -> None:
+def test_another_text_around_it_is_another_row_and_what_is_computed_is_no_part_of_that() -> None:
     one = message_row("the crane")
     assert one == completed(one)
     assert one.hash != message_row("the crane", after="stops").hash

@@ -16,7 +16,7 @@ LONG = (
 )
 
 
-def test_sentences_that_give_a_rule_are_told_without_the_others() -> None:
+def test_sentences_that_give_a_rule_stay_without_the_others() -> None:
     assert "Never touch the backups. …" == rules_in(LONG)
     assert "Do not push. … Never pull." == rules_in("Do not push. It is late. Never pull.")
     assert "" == rules_in("Why do you never ask? I like the dates.")
@@ -37,12 +37,12 @@ def test_rules_come_before_the_beginning_and_the_beginning_before_the_rest(most:
     assert expected == abridged(LONG, most)
 
 
-def test_of_a_rule_that_is_too_long_what_makes_it_one_is_told() -> None:
-    told = "Keep the theme after a restart of the program, however it was ended, and never touch the backups."
-    assert "and never touch the backups." == abridged(told, 60)
+def test_of_a_rule_that_is_too_long_what_makes_it_one_stays() -> None:
+    rule = "Keep the theme after a restart of the program, however it was ended, and never touch the backups."
+    assert "and never touch the backups." == abridged(rule, 60)
 
 
-def test_words_without_a_rule_are_told_from_their_beginning() -> None:
+def test_words_without_a_rule_are_quoted_from_their_beginning() -> None:
     assert "I like the dates, and…" == abridged("I like the dates, and all of the names. So it is.", 24)
 
 

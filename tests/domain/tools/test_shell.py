@@ -1,4 +1,4 @@
-"""What commands check, and what their outputs tell that went wrong."""
+"""The checks of commands, and the failures in their outputs."""
 
 import pytest
 
@@ -53,12 +53,12 @@ def test_what_a_command_checks(command: str, expected: tuple[str, ...]) -> None:
         "app.errors.NotFoundException: x",
     ],
 )
-def test_some_lines_tell_an_error_of_any_command(line: str) -> None:
+def test_some_lines_are_an_error_of_any_command(line: str) -> None:
     assert (" ".join(line.split()),) == error_lines(f"fine\n{line}\nfine", is_checked=False)
 
 
 @pytest.mark.parametrize("line", ["1 failed, 3 passed", "lint error in a.py", "Build failure", "unhandled exception"])
-def test_others_tell_one_only_of_a_command_that_checks(line: str) -> None:
+def test_others_are_one_only_of_a_command_that_checks(line: str) -> None:
     assert () == error_lines(line, is_checked=False)
     assert (line,) == error_lines(line, is_checked=True)
 
@@ -67,6 +67,6 @@ def test_that_there_were_none_is_no_error() -> None:
     assert () == error_lines("Found 0 errors.\nno failures\n3 passed, 0 failed", is_checked=True)
 
 
-def test_the_first_five_lines_are_told() -> None:
+def test_the_first_five_lines_are_quoted() -> None:
     output = "\n".join(f"error {number}" for number in range(9))
     assert tuple(f"error {number}" for number in range(5)) == error_lines(output, is_checked=True)

@@ -56,7 +56,7 @@ def test_a_model_that_ends_behind_a_call_is_taken_to_end_behind_its_result() -> 
     assert ("", [(1, 3), (4, 4)], 0) == (check(both, shown), *ends(both, shown))
 
 
-def test_a_model_that_has_a_compartment_for_a_result_alone_is_told_so() -> None:
+def test_a_model_that_has_a_compartment_for_a_result_alone_gets_that_as_a_fault() -> None:
     shown = bounds(read(SPLIT, 32_000), 0)
     alone = answered_with([2, 3, 4], shown, None)
     assert "The compartment 1-2 ends inside the messages 2-3, which are a call and its result." in check(alone, shown)
@@ -109,22 +109,22 @@ def working(*outputs: int | None) -> Harness:
     return harness
 
 
-@pytest.mark.parametrize(("room", "held"), [(10, 1), (1_500, 3), (2_500, 5), (10_000, 7)])
-def test_a_page_ends_behind_a_result(room: int, held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("room", "last_in_page"), [(10, 1), (1_500, 3), (2_500, 5), (10_000, 7)])
+def test_a_page_ends_behind_a_result(room: int, last_in_page: int, monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = working(1_000, 1_000, 1_000).folded().conversation
     monkeypatch.setattr(pages, "PAGE_BYTES", room)
-    assert held == len(pages.page(tuple(conversation.after(0)), conversation))
+    assert last_in_page == len(pages.page(tuple(conversation.after(0)), conversation))
 
 
-def test_what_cannot_be_parted_is_held_though_it_is_longer_than_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_parted_is_one_page_though_it_is_longer_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = working(1_000).folded().conversation
     monkeypatch.setattr(pages, "PAGE_BYTES", 10)
     assert [2, 3] == [message.ordinal for message in pages.page(tuple(conversation.after(1)), conversation)]
 
 
-@pytest.mark.parametrize(("last", "kept"), [(1, 1), (2, 1), (3, 3), (4, 4), (5, 4), (6, 6)])
-def test_a_range_ends_before_a_call_whose_result_stands_behind_it(last: int, kept: int) -> None:
+@pytest.mark.parametrize(("last", "last_in_range"), [(1, 1), (2, 1), (3, 3), (4, 4), (5, 4), (6, 6)])
+def test_a_range_ends_before_a_call_whose_result_stands_behind_it(last: int, last_in_range: int) -> None:
     transcript = working(10, None, 10).folded().conversation
     messages = tuple(message for message in transcript.after(0) if message.ordinal <= last)
-    assert list(range(1, kept + 1)) == [message.ordinal for message in whole(messages, transcript)]
+    assert list(range(1, last_in_range + 1)) == [message.ordinal for message in whole(messages, transcript)]
     assert messages == tuple(message for arc in arcs(messages, transcript) for message in arc)

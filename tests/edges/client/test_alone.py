@@ -73,7 +73,7 @@ def test_the_summariser_is_shown_no_more_than_the_beginning_of_an_output() -> No
     assert 700 + 500 < made.aside < 700 + 500 + 300
 
 
-def test_later_summaries_hold_what_earlier_ones_said() -> None:
+def test_later_summaries_repeat_what_is_in_earlier_ones() -> None:
     alone = Alone(LIMIT, OUTPUT)
     messages = [user("u1", "The port is 54329."), read("a1", 6000), user("u2", "Go on."), read("a2", 6000)]
     served(alone, messages, USABLE)

@@ -1,4 +1,4 @@
-"""`annals config show`, and commands beside settings that cannot be used."""
+"""`annals config show`, and commands with settings that cannot be used."""
 
 import io
 import json
@@ -93,7 +93,7 @@ def project(folder: Path, text: str) -> Path:
 
 
 def printed(capsys: pytest.CaptureFixture[str], setting: str) -> tuple[object, str, list[str]]:
-    """A setting's value and source, and what is said of projects' files."""
+    """A setting's value and source, and the lines on projects' files."""
     main(["config", "show", "--json"])
     page = json.loads(capsys.readouterr().out)
     (found,) = (one for one in page["settings"] if one["setting"] == setting)

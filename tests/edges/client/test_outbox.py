@@ -1,4 +1,4 @@
-"""The outbox: what is said arrives once and in order, whatever the broker and the harness go through."""
+"""The outbox: messages arrive once and in order, whatever the broker and the harness go through."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -16,7 +16,7 @@ __all__ = ["loading"]
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "held"),
+    ("key", "value", "effective"),
     [
         ("model.daily_usd", 1.5, 1.5),
         ("model.daily_tokens", 0, 0),
@@ -30,12 +30,12 @@ __all__ = ["loading"]
         ("history.enabled", False, False),
     ],
 )
-def test_a_project_tightens(loading: Loading, tmp_path: Path, key: str, value: object, held: object) -> None:
+def test_a_project_tightens(loading: Loading, tmp_path: Path, key: str, value: object, effective: object) -> None:
     user = '[plan]\nsmart_drops = true\n[model]\nchain = ["openai/a", "openai/b"]\n'
     group, _, name = key.partition(".")
     loaded = loading(user=user, project=f"[{group}]\n{name} = {json.dumps(value)}\n")
     file = tmp_path / "work" / "shop" / ".annals" / "config.toml"
-    assert (held, str(file), ()) == (loaded.value(ENTRIES[key]), loaded.sources[key], loaded.problems)
+    assert (effective, str(file), ()) == (loaded.value(ENTRIES[key]), loaded.sources[key], loaded.problems)
     assert file == loaded.project
 
 
@@ -70,7 +70,7 @@ def test_a_project_loosens_nothing_and_moves_nothing(loading: Loading, key: str,
     assert "default" == loaded.sources[key]
 
 
-def test_a_project_does_not_choose_where_data_is_kept(loading: Loading) -> None:
+def test_a_project_does_not_choose_where_data_is_stored(loading: Loading) -> None:
     loaded = loading(project='data = "/elsewhere"\n')
     assert ["a project has no say in it"] == [problem.what for problem in loaded.problems]
 

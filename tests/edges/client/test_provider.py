@@ -32,11 +32,11 @@ def test_a_cache_dies_when_nobody_calls() -> None:
 
 def test_what_is_too_long_is_refused_and_leaves_the_cache_as_it_was() -> None:
     provider = Provider(limit=10_000, overhead=5000)
-    kept = provider.receive([message_of("a", 1000)], NOW)
+    cached = provider.receive([message_of("a", 1000)], NOW)
     refused = provider.receive([message_of("b", 6000)], NOW)
-    assert (False, True) == (kept.refused, refused.refused)
+    assert (False, True) == (cached.refused, refused.refused)
     assert f"{refused.tokens} tokens > 10000 maximum" in refused.refusal
-    assert kept.tokens == provider.receive([message_of("a", 1000)], NOW).cached_tokens
+    assert cached.tokens == provider.receive([message_of("a", 1000)], NOW).cached_tokens
 
 
 def shown(*attachments: Attachment) -> ServedMessage:
@@ -46,7 +46,7 @@ def shown(*attachments: Attachment) -> ServedMessage:
     return ServedMessage("m", "assistant", (part,))
 
 
-def test_a_picture_beside_an_output_counts_by_its_pixels() -> None:
+def test_a_picture_with_an_output_counts_by_its_pixels() -> None:
     with_it, without = (Provider().receive([message], NOW) for message in (shown(PICTURE), shown()))
 
     assert 2000 <= with_it.tokens - without.tokens < 2100

@@ -520,7 +520,7 @@ def test_claude_code_sidechains_are_sessions_of_their_own(reads: Reads) -> None:
     assert {("s1", "subagent")} == {(found.seen.parent, found.seen.mode) for found in (older, newer)}
 
 
-def test_an_image_of_a_person_is_a_file_and_one_of_a_tool_stands_beside_its_words(reads: Reads) -> None:
+def test_an_image_of_a_person_is_a_file_and_one_of_a_tool_is_attached_to_its_words(reads: Reads) -> None:
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
     shown = [{"type": "text", "text": "a chart"}, image]
     answers = [*result("c", shown), {"type": "text", "text": "Go on."}]
@@ -548,7 +548,7 @@ def test_an_error_that_only_the_person_saw_is_ignored(reads: Reads) -> None:
     assert (found.messages[1].model, found.usage) == ("", {})
 
 
-def test_the_output_of_a_local_command_is_told_as_the_harness_tells_it(reads: Reads) -> None:
+def test_the_output_of_a_local_command_is_read_as_the_harness_writes_it(reads: Reads) -> None:
     local = {**line("l1", "u1", type="system", subtype="local_command"), "content": "<local-command-stdout>ok"}
     found = session(reads(line("u1", None, "Hi."), local, line("u2", "l1", "Go on.")))
     assert [("user", False), ("user", True), ("user", False)] == [(m.role, m.synthetic) for m in found.messages]
@@ -571,14 +571,14 @@ def test_a_forked_claude_code_session_names_its_origin(reads: Reads) -> None:
     assert (seen.forked_from, seen.forked_at) == ("s0", "u1")
 
 
-def test_a_line_that_is_still_being_written_or_told_twice_does_no_harm(tmp_path: Path) -> None:
+def test_a_line_that_is_still_being_written_or_is_there_twice_does_no_harm(tmp_path: Path) -> None:
     file = tmp_path / "live.jsonl"
     content = json.dumps(line("u1", None, "Hi."))
     file.write_text(f"{content}\n{content}\n{content[: len(content) // 2]}")
     assert ["u1"] == [message.message for message in session(list(read(file))).messages]
 
 
-def test_a_claude_code_log_with_nothing_said_has_no_session(reads: Reads) -> None:
+def test_a_claude_code_log_without_messages_has_no_session(reads: Reads) -> None:
     assert reads({"type": "summary", "summary": "Nothing", "leafUuid": "u"}) == []
 
 
@@ -606,7 +606,7 @@ def test_a_path_that_leads_nowhere_is_unreadable(tmp_path: Path) -> None:
         list(read(tmp_path / "nothing.jsonl"))
 
 
-def test_a_folder_is_read_all_the_way_down_and_tells_what_it_skipped(tmp_path: Path) -> None:
+def test_a_folder_is_read_all_the_way_down_and_what_was_skipped_is_reported(tmp_path: Path) -> None:
     deep = tmp_path / "a/b"
     deep.mkdir(parents=True)
     (tmp_path / "one.json").write_text(json.dumps(export(assistant())))
@@ -652,13 +652,13 @@ def test_an_answer_of_codex_goes_to_the_next_result(reads: Reads) -> None:
     found = session(
         reads(META, TYPED, ASKED, spoken("I look."), *ran("c1", "a.py"), *ran("c2", "b.py"), spoken("Done."))
     )
-    said = [(m.role, [(part.type, part.text or part.output) for part in m.parts]) for m in found.messages]
+    message_of_pi = [(m.role, [(part.type, part.text or part.output) for part in m.parts]) for m in found.messages]
     assert [
         ("user", [("text", "Fix it.")]),
         ("assistant", [("text", "I look."), ("tool", "a.py")]),
         ("assistant", [("tool", "b.py")]),
         ("assistant", [("text", "Done.")]),
-    ] == said
+    ] == message_of_pi
     assert ("codex", "c1", SessionSeen(directory="/shop", version="0.119.0")) == (
         found.harness,
         found.session,
@@ -750,8 +750,14 @@ PI = {"type": "session", "version": 3, "id": "p1", "timestamp": "2026-03-07T12:0
 
 
 def pi(name: str, parent: str | None, role: str, content: object, **rest: object) -> dict[str, object]:
-    said = {"role": role, "content": content, **rest}
-    return {"type": "message", "id": name, "parentId": parent, "timestamp": "2026-03-07T12:00:01Z", "message": said}
+    message_of_pi = {"role": role, "content": content, **rest}
+    return {
+        "type": "message",
+        "id": name,
+        "parentId": parent,
+        "timestamp": "2026-03-07T12:00:01Z",
+        "message": message_of_pi,
+    }
 
 
 def call_of_pi(call: str) -> dict[str, object]:

@@ -44,7 +44,7 @@ def written(machine: Machine, text: str = MINE) -> Path:
     return path
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> str:
+def printed(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
@@ -126,7 +126,7 @@ def test_a_small_model_is_chosen_and_taken_back_with_the_connection(
 ) -> None:
     before = machine.files()
     assert 0 == setup("--yes", "--model", "small")
-    out = said(capsys)
+    out = printed(capsys)
     assert "5.00 USD and 2,000,000 tokens a day" in out
     assert "ANNALS_MODEL__DAILY_USD" in out
     assert options(machine)["questions"] is True
@@ -139,7 +139,7 @@ def test_a_second_time_changes_nothing(machine: Machine, capsys: pytest.CaptureF
     setup("--yes", "--model", "ac/large")
     before = machine.files()
     assert 0 == setup("--model", "ac/large")
-    assert "already connected" in said(capsys)
+    assert "already connected" in printed(capsys)
     assert 0 == setup()
     assert before == machine.files()
     assert options(machine)["questions"] is True
@@ -188,7 +188,7 @@ def test_a_person_at_a_terminal_is_asked_who_answers(
 ) -> None:
     at_a_terminal(monkeypatch, *answers, "y\n")
     assert 0 == setup()
-    out = said(capsys)
+    out = printed(capsys)
     assert "Who writes history and looks after memory?" in out
     assert "OpenCode's small model" in out
     assert bool(model) == options(machine).get("questions", False)
@@ -214,14 +214,14 @@ def test_who_says_it_on_the_command_line_is_not_asked(
 ) -> None:
     at_a_terminal(monkeypatch, "y\n")
     assert 0 == setup(*((given, "rules") if given == "--model" else (given,)))
-    assert "Who writes history" not in said(capsys)
+    assert "Who writes history" not in printed(capsys)
     assert machine.data.exists()
 
 
 def test_a_dry_run_shows_the_setting_and_writes_nothing(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
     before = machine.files()
     assert 0 == setup("--dry-run", "--model", "small")
-    assert '+chain = ["harness/small"]' in said(capsys)
+    assert '+chain = ["harness/small"]' in printed(capsys)
     assert before == machine.files()
 
 
@@ -230,7 +230,7 @@ def test_for_a_team_s_broker_the_variable_is_named_and_no_file_written(
 ) -> None:
     monkeypatch.setenv("ANNALS_NATS__URL", "nats://far:4222")
     assert 0 == setup("--yes", "--model", "small")
-    assert 'Set ANNALS_MODEL__CHAIN to ["harness/small"] where the rooms run.' in said(capsys)
+    assert 'Set ANNALS_MODEL__CHAIN to ["harness/small"] where the rooms run.' in printed(capsys)
     assert options(machine)["questions"] is True
     assert not settings_of(machine).exists()
 
@@ -240,7 +240,7 @@ def test_a_file_that_cannot_be_changed_safely_stays_and_the_variable_is_named(
 ) -> None:
     path = written(machine, 'model = { chain = ["a/b"] }\n')
     assert 0 == setup("--yes", "--model", "small")
-    assert 'Set ANNALS_MODEL__CHAIN to ["harness/small", "a/b"]' in said(capsys)
+    assert 'Set ANNALS_MODEL__CHAIN to ["harness/small", "a/b"]' in printed(capsys)
     assert 'model = { chain = ["a/b"] }\n' == path.read_text()
 
 
@@ -250,7 +250,7 @@ def test_a_variable_that_holds_instead_of_the_file_is_named(
 ) -> None:
     monkeypatch.setenv("ANNALS_MODEL__CHAIN", "[]")
     assert 0 == setup("--yes", "--model", "small")
-    assert "ANNALS_MODEL__CHAIN of this environment applies instead" in said(capsys)
+    assert "ANNALS_MODEL__CHAIN of this environment applies instead" in printed(capsys)
 
 
 def test_setup_explains_how_a_running_installation_reads_its_settings_again(
@@ -259,4 +259,4 @@ def test_setup_explains_how_a_running_installation_reads_its_settings_again(
     setup("--yes")
     record(machine.data, "opencode")
     setup("--yes", "--model", "small")
-    assert "`annals down`, then `annals up --detach`" in said(capsys)
+    assert "`annals down`, then `annals up --detach`" in printed(capsys)

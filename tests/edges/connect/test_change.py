@@ -40,8 +40,8 @@ def earlier(text: str) -> tuple[str, ConfigurationRecord]:
     switches = read(after).get("compaction")
     if switches is None:
         off = append(after, (), {"auto": False, "prune": False}, "compaction")
-        kept = (EarlierSwitch("auto", had=False), EarlierSwitch("prune", had=False))
-        return off, noted(written, after, off, kept, is_added=True)
+        switches_before = (EarlierSwitch("auto", had=False), EarlierSwitch("prune", had=False))
+        return off, noted(written, after, off, switches_before, is_added=True)
     for name in ("auto", "prune"):
         if switches.get(name) is False:
             continue
@@ -49,17 +49,22 @@ def earlier(text: str) -> tuple[str, ConfigurationRecord]:
             off = replace(after, ("compaction", name), value=False)
         else:
             off = append(after, ("compaction",), value=False, name=name)
-        kept = (*written.kept, EarlierSwitch(name, had=name in switches, before=switches.get(name)))
-        after, written = off, noted(written, after, off, kept)
+        switches_before = (*written.kept, EarlierSwitch(name, had=name in switches, before=switches.get(name)))
+        after, written = off, noted(written, after, off, switches_before)
     return after, written
 
 
 def noted(
-    written: ConfigurationRecord, before: str, after: str, kept: tuple[EarlierSwitch, ...], *, is_added: bool = False
+    written: ConfigurationRecord,
+    before: str,
+    after: str,
+    switches_before: tuple[EarlierSwitch, ...],
+    *,
+    is_added: bool = False,
 ) -> ConfigurationRecord:
     return msgspec.structs.replace(
         written,
-        kept=kept,
+        kept=switches_before,
         compaction_added=is_added,
         patches=(*written.patches, patch(before, after)),
         digest=digest_of(after),
@@ -103,7 +108,7 @@ def test_removing_restores_every_byte_after_several_changes(text: str, mode: Mod
 
 @bounded
 @given(configurations())
-def test_what_others_change_in_between_is_kept(text: str) -> None:
+def test_what_others_change_in_between_stays(text: str) -> None:
     after, written = connect(text, WANTED)
     edited = append(after, ("plugin",), "theirs@2")
     edited = append(edited, (), {"x": True}, "mine")

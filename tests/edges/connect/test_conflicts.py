@@ -113,5 +113,5 @@ def test_a_discovered_file_is_judged_by_its_name() -> None:
     assert 1 == len(conflicts([], [Discovered(FOLDER / "opencode-dcp.js", "")], frozenset()))
 
 
-def test_imports_are_told_once() -> None:
+def test_imports_are_reported_once() -> None:
     assert ("a", "@b/c") == imports('import x from "a"; import y from "a/sub"; import z from "@b/c@1"')

@@ -98,7 +98,7 @@ async def test_a_healthy_installation_passes_and_nothing_is_written(
         await bus.close()
 
 
-async def test_an_adapter_that_said_what_it_is_passes(installation: InstallationFactory, machine: Machine) -> None:
+async def test_an_adapter_that_reported_what_it_is_passes(installation: InstallationFactory, machine: Machine) -> None:
     async with installation(machine.settings.data, ROOMS) as running:
         bus = await connected(running)
         await all_open(bus)

@@ -83,7 +83,7 @@ def test_every_member_can_be_removed(text: str) -> None:
     content = value(text)
     assert isinstance(content, dict)
     for name in content:
-        rest = {other: kept for other, kept in content.items() if other != name}
+        rest = {other: member for other, member in content.items() if other != name}
         assert rest == value(remove(text, (name,)))
 
 

@@ -129,7 +129,7 @@ def test_whatever_is_not_well_has_a_remedy() -> None:
         (Running("desk", "running", restarts=2), "runs", "WARN it runs, and fell 2 times before"),
     ],
 )
-def test_a_room_that_fell_is_said_to_be_gone_where_nobody_starts_it_again(room: Running, run: str, line: str) -> None:
+def test_a_room_that_fell_is_reported_as_gone_where_nobody_starts_it_again(room: Running, run: str, line: str) -> None:
     (found,) = [one for one in at_installation(rooms=(room,), run=run) if one.what == "room desk"]
     assert line == f"{found.level} {found.finding}"
     assert ("annals up --detach" in found.remedy) == (not run)
@@ -258,7 +258,7 @@ def test_the_harness_that_answers_the_rooms_is_reported_in_one_line(changes: dic
     assert bool(one.remedy) == (one.level != "PASS")
 
 
-def test_how_the_installation_is_run_is_told() -> None:
+def test_how_the_installation_is_run_is_reported() -> None:
     assert "it runs as a service" in [one.finding for one in at_installation(run="runs as a service")]
     assert "installation" not in [one.what for one in at_installation()]
 

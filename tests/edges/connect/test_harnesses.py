@@ -1,4 +1,4 @@
-"""Another harness is one file: here a made-up one, put beside those that Annals knows."""
+"""Another harness is one file: here a made-up one, next to those that Annals knows."""
 
 import io
 import shutil
@@ -101,7 +101,7 @@ def test_it_is_connected_and_left_as_it_was(machine: Machine, capsys: pytest.Cap
     assert not (machine.data / "adapters").exists()
 
 
-def test_what_it_cannot_change_and_what_is_in_its_way_is_told(
+def test_what_it_cannot_change_and_what_is_in_its_way_is_reported(
     machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     machine.config.write_text("load vi\n")
@@ -136,7 +136,7 @@ async def test_of_several_harnesses_the_doctor_names_each(machine: Machine) -> N
     assert {"ed: ed", "ed: plugin", "opencode: opencode", "opencode: plugin"} <= {one.what for one in findings}
 
 
-def test_who_started_the_installation_is_told(machine: Machine) -> None:
+def test_who_started_the_installation_is_reported(machine: Machine) -> None:
     record(machine.data, "ed")
     run = current(machine.data)
     assert run is not None

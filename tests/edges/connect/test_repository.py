@@ -32,5 +32,5 @@ async def test_a_folder_without_one_is_well_and_one_without_git_is_not(
     assert ("WARN", "install it") == (finding.level, finding.remedy)
 
 
-async def test_where_commits_are_not_read_nothing_is_said(tmp_path: Path) -> None:
+async def test_where_commits_are_not_read_there_is_no_finding(tmp_path: Path) -> None:
     assert [] == await found(tmp_path, Commits(checkouts=False))

@@ -229,7 +229,7 @@ def test_the_bundle_stays_while_another_configuration_needs_it(machine: Machine)
     assert not (machine.user / "package.json").exists()
 
 
-def test_what_a_person_changed_in_between_is_kept(machine: Machine) -> None:
+def test_what_a_person_changed_in_between_stays(machine: Machine) -> None:
     path = machine.user / "opencode.jsonc"
     path.write_text(COMMENTED)
     setup("--yes")
@@ -239,7 +239,7 @@ def test_what_a_person_changed_in_between_is_kept(machine: Machine) -> None:
     assert (machine.user / "opencode.jsonc.before-annals").exists()
 
 
-def test_who_removes_it_is_told_of_an_installation_that_goes_on(
+def test_who_removes_it_gets_a_hint_to_an_installation_that_goes_on(
     machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     setup("--yes")
@@ -293,16 +293,16 @@ def test_a_file_that_lets_nothing_compact_while_the_installation_is_away_is_name
     assert f"{machine.project / 'opencode.json'} says that compaction.auto is false" in capsys.readouterr().out
 
 
-def test_what_an_earlier_setup_switched_off_is_given_back_and_said(
+def test_what_an_earlier_setup_switched_off_is_given_back_and_reported(
     machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     setup("--yes")
     path = machine.user / "opencode.json"
     path.write_text(append(path.read_text(), (), {"auto": False, "prune": False}, "compaction"))
     (known,) = note.load(machine.data, "opencode").values()
-    kept = (EarlierSwitch("auto", had=False), EarlierSwitch("prune", had=False))
+    switches_before = (EarlierSwitch("auto", had=False), EarlierSwitch("prune", had=False))
     written = msgspec.structs.replace(
-        known.written, kept=kept, compaction_added=True, patches=(), digest=""
+        known.written, kept=switches_before, compaction_added=True, patches=(), digest=""
     )  # as an earlier release, and an edit since
     note.save(machine.data, "opencode", {str(path): msgspec.structs.replace(known, written=written)})
 
@@ -355,7 +355,7 @@ def test_what_was_installed_since_is_not_removed(machine: Machine) -> None:
     assert (machine.user / "package.json").exists()
 
 
-def test_a_missing_bundle_is_told_with_its_remedy(
+def test_a_missing_bundle_is_reported_with_its_remedy(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(bundle, "sources", lambda _: (machine.root / "nowhere.mjs",))
@@ -364,7 +364,7 @@ def test_a_missing_bundle_is_told_with_its_remedy(
 
 
 @pytest.mark.parametrize(("version", "notes"), [("1.17.9", 1), ("1.18.0", 0), ("2.0.1", 0)])
-def test_an_old_opencode_is_told(
+def test_an_old_opencode_is_reported(
     machine: Machine, capsys: pytest.CaptureFixture[str], version: str, notes: int
 ) -> None:
     machine.install(version)

@@ -15,9 +15,9 @@ from tests.helpers.broker_world import opened
 
 @pytest.mark.parametrize("status", [*REMEDIES, "of another release"])
 def test_a_model_that_does_not_answer_is_doubtful_with_a_remedy(status: str) -> None:
-    finding = judge_probe(Probed(status, "it said no"))
+    finding = judge_probe(Probed(status, "it refused"))
     assert "WARN" == finding.level
-    assert "it said no" in finding.finding
+    assert "it refused" in finding.finding
     assert finding.remedy
 
 
@@ -50,5 +50,5 @@ async def test_an_embedder_that_is_off_is_well(broker: Broker, bus: Bus, tmp_pat
     assert "PASS" == off.level
 
 
-async def test_without_a_broker_nothing_is_said(tmp_path: Path) -> None:
+async def test_without_a_broker_nothing_is_printed(tmp_path: Path) -> None:
     assert [] == await judge_vectors(Settings(data=tmp_path, nats=Nats(url="nats://127.0.0.1:9")))

@@ -44,7 +44,7 @@ RUN = DreamRunReport(
 
 
 class Command:
-    """`annals dream`, run in this process, beside rooms whose log lines are left out."""
+    """`annals dream`, run in this process, with rooms whose log lines are left out."""
 
     def __init__(self, settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
         self.settings = settings

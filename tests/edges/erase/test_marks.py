@@ -75,8 +75,8 @@ def facts_of(address: Address) -> list[Envelope]:
 
 
 def _event(event: type[Event], of: str) -> Event:
-    kept = IDS.get(event, {})
-    return marked_event(event, lambda field: kept.get(field, mark(f"{of}.{event.TYPE}.{field}")))
+    ids = IDS.get(event, {})
+    return marked_event(event, lambda field: ids.get(field, mark(f"{of}.{event.TYPE}.{field}")))
 
 
 def elsewhere() -> list[tuple[Address, Sequence[Event]]]:
@@ -166,7 +166,7 @@ async def plant_in_files(data: Path, what: str) -> None:
     for name in ("views-1.duckdb", "copy.duckdb", "views-1.duckdb.aside"):
         duck = Duck(data / "views" / name, memory_limit="100MB")
         await duck.write(
-            lambda db, name=name: db.execute("create table said as select ? as text", [mark(name)]) and None
+            lambda db, name=name: db.execute("create table messages as select ? as text", [mark(name)]) and None
         )
         await duck.close()
     tables = await Tables.open(folder_of(data) / "set")

@@ -134,7 +134,7 @@ async def test_a_memory_goes_with_its_text_wherever_it_occurs(data: Path) -> Non
         await done(now.bus, MemoryWrite(text=FOUND))
         await done(now.bus, MemoryWrite(text=RULE))
         session = await begun(now.bus, "pi", "one")
-        await session.says(f"as I said: {FOUND}")
+        await session.says(f"as before: {FOUND}")
         (head,) = heads(await session.step(now.rooms))
         other = await begun(now.bus, "pi", "two", "subagent")
         await other.step(now.rooms)

@@ -61,7 +61,7 @@ async def planted(data: Path) -> list[tuple[int, str, bytes]]:
         server.stop()
     (data / "views").mkdir()
     duck = Duck(data / "views" / "views-1.duckdb", memory_limit="100MB")
-    await duck.write(lambda db: db.execute("create table said as select ? as text", [f"so {WORD}"]) and None)
+    await duck.write(lambda db: db.execute("create table messages as select ? as text", [f"so {WORD}"]) and None)
     await duck.close()
     return log
 

@@ -17,7 +17,7 @@ import pytest
 
 from services.edges.launcher import broker as launcher
 from services.edges.launcher import leftover
-from services.edges.launcher.broker import STORE, Broker, most_kept
+from services.edges.launcher.broker import STORE, Broker, max_store_bytes
 from services.edges.launcher.leftover import CONFIG, FILE, end_leftover, note
 from services.edges.launcher.supervisor import Installation
 from services.kit import endpoint
@@ -72,14 +72,14 @@ MIB = 1024 * 1024
 
 
 @pytest.mark.parametrize(("free", "reserve"), [(300_000 * MIB, 256 * MIB), (800 * MIB, 200 * MIB), (0, 0)])
-def test_a_store_may_take_what_is_free_beside_what_it_has(
+def test_a_store_may_take_what_is_free_and_what_it_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, reserve: int
 ) -> None:
     store = tmp_path / "jetstream"
     (store / "streams").mkdir(parents=True)
     (store / "streams" / "1.blk").write_bytes(b"x" * 5000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Free(free))
-    assert 5000 + free - reserve == most_kept(store)
+    assert 5000 + free - reserve == max_store_bytes(store)
 
 
 class Free(NamedTuple):
@@ -88,15 +88,15 @@ class Free(NamedTuple):
     free: int
 
 
-async def test_a_server_is_told_how_much_it_may_keep(tmp_path: Path) -> None:
+async def test_a_server_is_configured_with_how_much_it_may_store(tmp_path: Path) -> None:
     server = made(tmp_path)
     await server.start()
     bus = await connect(server)
     await bus.ensure()
-    told = json.loads((tmp_path / CONFIG).read_text())["jetstream"]["max_file_store"]
+    configured = json.loads((tmp_path / CONFIG).read_text())["jetstream"]["max_file_store"]
     await bus.close()
     server.stop()
-    assert 0 < told < shutil.disk_usage(tmp_path).total
+    assert 0 < configured < shutil.disk_usage(tmp_path).total
 
 
 @pytest.mark.parametrize("name", [EVERYTHING, *(pytest.param(one, marks=pytest.mark.soak) for one in USABLE)])
@@ -193,7 +193,7 @@ def test_nobody_is_ended_who_only_has_the_number(tmp_path: Path, other: "subproc
     assert other.poll() is None
 
 
-def test_a_server_that_may_not_be_ended_is_told_of(
+def test_a_server_that_may_not_be_ended_is_reported(
     tmp_path: Path, other: "subprocess.Popen[bytes]", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(process: psutil.Process) -> None:

@@ -151,13 +151,13 @@ def _running() -> set[int]:
     return {one.pid for one in psutil.process_iter(["status"]) if one.info["status"] != psutil.STATUS_ZOMBIE}
 
 
-async def test_one_that_cannot_load_the_rooms_is_told_of(tmp_path: Path) -> None:
+async def test_one_that_cannot_load_the_rooms_is_reported(tmp_path: Path) -> None:
     async with made(Forked) as processes:
         with pytest.raises(ConnectionError, match="has ended"):
             await processes.begin("tagger", {"PYTHONPATH": str(tmp_path), "PYTHONHOME": str(tmp_path)})
 
 
-async def test_a_system_without_a_process_left_is_told_of_and_keeps_its_files(
+async def test_a_system_without_a_process_left_is_reported_and_its_files_stay(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     async def refuse(*_: object, **_others: object) -> None:

@@ -23,7 +23,7 @@ echo "$@" >> "{log}"
 
 
 class Machine:
-    """A home, a data directory, and a manager of services that writes down what it is told."""
+    """A home, a data directory, and a manager of services that records its calls."""
 
     def __init__(self, root: Path) -> None:
         self.programs = root / "bin"
@@ -99,7 +99,7 @@ def test_an_installation_that_runs_otherwise_is_not_disturbed(machine: Machine) 
 
 @linux
 @pytest.mark.parametrize("then", ["", 'echo "Failed to connect to bus" >&2; exit 1'])
-def test_where_the_manager_does_not_answer_the_command_to_run_is_said(machine: Machine, then: str) -> None:
+def test_where_the_manager_does_not_answer_the_command_to_run_is_printed(machine: Machine, then: str) -> None:
     if then:
         machine.has("systemctl", then)
     answer = install(machine.settings, machine.environment)
@@ -196,12 +196,12 @@ def test_on_a_mac_the_command_to_run_by_hand_starts_an_agent_that_is_loaded(mach
     assert [f"bootout {domain}/annals.house", f"bootstrap {domain} {agent.path}"] == machine.calls
 
 
-def test_elsewhere_it_is_said_that_there_is_none(machine: Machine) -> None:
+def test_elsewhere_it_is_reported_that_there_is_none(machine: Machine) -> None:
     with pytest.raises(Unsupported, match="annals up --detach"):
         service(machine.settings, machine.environment, "win32")
 
 
-def test_a_run_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_run_is_printed_in_one_line(tmp_path: Path) -> None:
     record(tmp_path, "service")
     run = current(tmp_path)
     assert run is not None

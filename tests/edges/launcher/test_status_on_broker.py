@@ -1,4 +1,4 @@
-"""What an operator is told of an installation: its rooms, and the runs that compress history."""
+"""The status of an installation for an operator: its rooms, and the runs that compress history."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -35,7 +35,7 @@ DONE = HistoryAdvanced(run="r", generation=0, first=11, last=40)
 async def settings(
     broker: Broker, bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Settings]:
-    """The settings of an operator, beside a responder that answers, however busy the machine is."""
+    """The settings of an operator, and a responder that answers, however busy the machine is."""
     monkeypatch.setattr("services.edges.launcher.status.ANSWER", PATIENCE)
     interval = sys.getswitchinterval()
     endpoint = broker.endpoint
@@ -51,7 +51,7 @@ async def overview(bus: Bus, settings: Settings, *events: Event) -> Overview:
     return await look(settings)
 
 
-async def test_a_run_in_hand_is_told_with_how_far_it_is(
+async def test_a_run_in_hand_is_printed_with_how_far_it_is(
     bus: Bus, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = await overview(bus, settings, REQUESTED, ADVANCED)
@@ -63,7 +63,7 @@ async def test_a_run_in_hand_is_told_with_how_far_it_is(
     assert "harbour/s1, messages 1-40 (force): 10 of 40 done, about 7,000 tokens left" in printed
 
 
-async def test_a_run_that_failed_is_told_with_its_next_try(
+async def test_a_run_that_failed_is_printed_with_its_next_try(
     bus: Bus, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await append(bus, REQUESTED, FAILED)
@@ -72,7 +72,7 @@ async def test_a_run_that_failed_is_told_with_its_next_try(
     assert "harbour/s1, messages 1-40 (force): failed with timeout; next try 2026-03-07 13:00:00 UTC" in printed
 
 
-async def test_a_run_that_is_done_is_told_no_more(
+async def test_a_run_that_is_done_is_printed_no_more(
     bus: Bus, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert () == (await overview(bus, settings, REQUESTED, ADVANCED, DONE)).history

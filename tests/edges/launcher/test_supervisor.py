@@ -135,7 +135,7 @@ async def test_each_room_has_a_port_of_its_own(tmp_path: Path, port: int, expect
 
 
 @pytest.mark.parametrize("is_open_before", [False, True])
-async def test_only_its_owner_can_read_what_is_kept(tmp_path: Path, *, is_open_before: bool) -> None:
+async def test_only_its_owner_can_read_the_files(tmp_path: Path, *, is_open_before: bool) -> None:
     data = tmp_path / "data"
     if is_open_before:
         data.mkdir()
@@ -166,7 +166,7 @@ class Command:
 
 
 def _hears_its_terminal() -> None:
-    """Also where these tests were told to outlive theirs, as `nohup` does: that is inherited."""
+    """Also where these tests were started to outlive theirs, as `nohup` does: that is inherited."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
@@ -193,7 +193,7 @@ async def test_a_terminal_that_is_closed_ends_all_of_the_installation_at_any_mom
 
 
 @pytest.mark.house
-async def test_one_that_was_told_to_outlive_its_terminal_does_and_nobody_else_can_read_what_it_writes(
+async def test_one_that_is_to_outlive_its_terminal_does_and_nobody_else_can_read_what_it_writes(
     command: Command,
 ) -> None:
     process = await command("up", before="nohup")

@@ -1,4 +1,4 @@
-"""What systemd and launchd are told, to the byte."""
+"""The unit files of systemd and launchd, to the byte."""
 
 import ctypes
 import os

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 
-def test_a_folder_that_cannot_be_made_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "taken").touch()
     ended = subprocess.run(
         [sys.executable, "-m", "services.edges.cli", "up"],

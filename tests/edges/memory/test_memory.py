@@ -244,7 +244,7 @@ async def test_a_memory_that_is_not_there_is_not_shown(run: Ran, name: str, sent
     assert run.error.startswith(f"annals: {sentence}")
 
 
-async def test_what_is_not_answered_is_said_and_ends_with_1(stub: Stub, run: Ran) -> None:
+async def test_what_is_not_answered_is_printed_and_ends_with_1(stub: Stub, run: Ran) -> None:
     stub.replies["why"] = MemoryReply(error="this project has no memory 'x'; list them")
     await run("why", "x", "--json")
     assert (1, "", "annals: this project has no memory 'x'; list them\n") == (run.status, run.out, run.error)
@@ -331,7 +331,7 @@ async def test_what_does_not_say_what_is_to_be_done_is_not_sent(
 
 WAITING = MemoryReply(
     memories=tuple(replace(ENTRY, id=f"m{number}", text=f"Rule {number}.", status="pending") for number in range(6)),
-    quotes={"m0": "As I said: Rule 0. Mind that."},
+    quotes={"m0": "As before: Rule 0. Mind that."},
 )
 
 
@@ -355,7 +355,7 @@ async def test_what_waits_is_gone_through_with_the_words_that_it_came_from(
     await run("review")
     assert 0 == run.status
     assert "1 of 6: Rule 0.\n  m0, NAMING, from person\n  ada/s1/m3, seen 2 times\n" in run.out
-    assert '  its words: "As I said: Rule 0. Mind that."' in run.out
+    assert '  its words: "As before: Rule 0. Mind that."' in run.out
     assert "'maybe' is none of these." in run.out
     assert run.out.endswith("4 decided on, 2 wait.\n")
     sent = [(subject.split(".", 3)[-1], msgspec.json.decode(message.data)) for subject, message in stub.commanded]
@@ -380,7 +380,7 @@ async def test_a_review_goes_on_with_the_next_page_and_its_words(
     await run("review")
     assert [1, 2] == [one.page for one in stub.asked]
     assert "7 of 7: Rule 6." in run.out
-    assert '  its words: "As I said: Rule 0. Mind that."' in run.out
+    assert '  its words: "As before: Rule 0. Mind that."' in run.out
     assert '  its words: "And mind this: Rule 6."' in run.out
     assert run.out.endswith("1 decided on, 6 wait.\n")
 
@@ -462,7 +462,7 @@ async def test_the_same_command_twice_is_two(stub: Stub, run: Ran) -> None:
     assert 2 == len({message.id for _, message in stub.commanded})
 
 
-async def test_what_is_refused_is_said_and_ends_with_1(stub: Stub, run: Ran) -> None:
+async def test_what_is_refused_is_printed_and_ends_with_1(stub: Stub, run: Ran) -> None:
     stub.answer = Answer(ok=False, text="Nothing was written: there is no m1.")
     await run("pin", "m1")
     assert (1, "", "annals: Nothing was written: there is no m1.\n") == (run.status, run.out, run.error)
@@ -584,7 +584,7 @@ async def test_a_command_that_the_desk_could_not_decide_is_sent_again_under_the_
     assert 1 == len({*sent})
 
 
-async def test_without_anybody_who_answers_a_person_is_told_what_to_try(run: Ran) -> None:
+async def test_without_anybody_who_answers_a_person_gets_a_remedy(run: Ran) -> None:
     assert 1 == (await run("list")).status
     assert "nobody serves ask.memory.harbour; `annals status` lists which rooms run" in run.error
 
@@ -597,8 +597,8 @@ async def test_an_installation_that_knew_no_person_is_to_be_started_anew(
     assert written is not None
     here = Ran(Settings(data=tmp_path), capsys)
     assert "nobody serves" in (await here("list")).error
-    kept = {user: password for user, password in written.passwords.items() if user != "person"}
-    write(tmp_path, msgspec.structs.replace(written, passwords=kept))
+    others = {user: password for user, password in written.passwords.items() if user != "person"}
+    write(tmp_path, msgspec.structs.replace(written, passwords=others))
     assert 1 == (await here("list")).status
     assert "start it anew with `annals down` and `annals up`" in here.error
     assert broker.process is not None
@@ -654,7 +654,7 @@ async def test_bad_input_is_a_sentence_and_writes_nothing(run: Ran, arguments: t
 
 @pytest.mark.usefixtures("desk")
 async def test_a_memory_of_another_project_or_one_that_holds_no_longer_is_a_sentence(run: Ran, bus: Bus) -> None:
-    """One is not there, however right its id is elsewhere; the other is there, and what could be done is said."""
+    """One is not there, however right its id is elsewhere; the other is there, and the answer names a remedy."""
     await run("write", "Always number the berths from the sea.", project="elsewhere")
     await run("write", "Never moor without a lamp.")
     foreign, own = [event.memory for event in await facts(bus) if isinstance(event, MemoryWritten)]

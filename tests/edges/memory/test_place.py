@@ -25,7 +25,7 @@ HOME = Path("/home/ada")
 
 @pytest.fixture
 async def person(broker: Broker, bus: Bus, tmp_path: Path) -> AsyncIterator[Bus]:
-    """A person's connection, beside a responder that answers."""
+    """A person's connection, and a responder that answers."""
     interval = sys.getswitchinterval()
     async with opened(responder := Responder(), bus, quick_settings(tmp_path / "data")):
         await until(responder.idle)

@@ -83,14 +83,14 @@ async def run(
     sys.setswitchinterval(interval)
 
 
-async def tell(bus: Bus, address: Address, *events: Event) -> None:
+async def append(bus: Bus, address: Address, *events: Event) -> None:
     await Appender(bus).append(wrapped(events, address=address), {})
 
 
 async def worked_in(bus: Bus, name: str, folder: str) -> None:
     opened_there = SessionOpened(harness="pi", mode="primary", directory=folder)
-    await tell(bus, Address(name), ProjectIdentified(directory=folder, harness="pi"))
-    await tell(bus, Address(name, f"s-{name}"), opened_there)
+    await append(bus, Address(name), ProjectIdentified(directory=folder, harness="pi"))
+    await append(bus, Address(name, f"s-{name}"), opened_there)
 
 
 async def test_a_person_finds_what_is_proposed_confirms_it_and_takes_it_back(bus: Bus, run: Ran) -> None:
@@ -99,7 +99,7 @@ async def test_a_person_finds_what_is_proposed_confirms_it_and_takes_it_back(bus
     written = await send(bus, MemoryWrite(text=RULE), address=Address(REMOTE))
     assert written.ok, written.text
     claim = AliasProposed(alias=REMOTE, leads_to=ROOT, directory="/srv/shop", reason="it lies on another machine")
-    await tell(bus, GLOBAL, claim)
+    await append(bus, GLOBAL, claim)
     listed = (await run("project", "list")).out
     assert f"{REMOTE} may be {ROOT}" in listed
     assert f"annals project merge {REMOTE} --project {ROOT}" in listed

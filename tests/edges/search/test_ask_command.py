@@ -1,4 +1,4 @@
-"""`annals ask`: what helps with a person's request, beside the rooms that answer, as their user of a real broker."""
+"""`annals ask`: what helps with a person's request, with the rooms that answer, as their user of a real broker."""
 
 import json
 from collections.abc import AsyncIterator
@@ -42,7 +42,7 @@ async def test_what_helps_is_printed_with_its_place_and_how_it_was_chosen(run: R
 
 @pytest.mark.usefixtures("rooms")
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "refusal"),
     [
         (("  ",), "write your request"),
         (("\0",), "write your request"),
@@ -52,8 +52,8 @@ async def test_what_helps_is_printed_with_its_place_and_how_it_was_chosen(run: R
     ],
     ids=["blank", "NUL", "no Unicode", "1 MB", "unknown project"],
 )
-async def test_wrong_arguments_are_refused_in_a_sentence(run: Ran, words: tuple[str, ...], said: str) -> None:
+async def test_wrong_arguments_are_refused_in_a_sentence(run: Ran, words: tuple[str, ...], refusal: str) -> None:
     ended = await run(*words, command="ask")
     assert 1 == ended.status
-    assert said in ended.error
+    assert refusal in ended.error
     assert len(ended.error) < 500

@@ -49,7 +49,7 @@ def run(broker: Broker, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> R
 
 
 @pytest_asyncio.fixture
-async def told(bus: Bus, broker: Broker, tmp_path: Path) -> AsyncIterator[Harness]:
+async def explained_session(bus: Bus, broker: Broker, tmp_path: Path) -> AsyncIterator[Harness]:
     """A session whose newest prompt holds a head, a placeholder, a hint and the answer to a search."""
     index = Settings(data=tmp_path / "index")
     async with (
@@ -87,7 +87,7 @@ async def explained(run: Ran, *arguments: str) -> str:
     return ended.out
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("explained_session")
 async def test_a_prompt_is_explained_with_all_its_parts(run: Ran) -> None:
     await the_newest_is_explained(run)
     await an_older_one_is_explained_as_it_was(run)

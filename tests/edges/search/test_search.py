@@ -1,4 +1,4 @@
-"""`annals search`: what a person finds by the command, beside the rooms that answer, as their user of a real broker."""
+"""`annals search`: what a person finds by the command, with the rooms that answer, as their user of a real broker."""
 
 import json
 from collections.abc import AsyncIterator
@@ -136,7 +136,7 @@ async def test_what_cannot_be_searched_for_ends_in_1_with_a_sentence(house: Made
         assert 1 == ended.error.count("\n")
 
 
-async def test_where_no_harness_has_worked_it_is_told_how_to_name_a_project(
+async def test_where_no_harness_has_worked_the_answer_is_how_to_name_a_project(
     house: MadeIndex, run: Ran, tmp_path: Path
 ) -> None:
     await house.write(ROWS)

@@ -63,8 +63,8 @@ def by_steps(request: Request) -> Measured:
     for end in range(size, len(data) + 1, size):
         running.update(data[end - size : end])
         marks.append(Mark(running.digest(), end // _BYTES))
-    kept = tuple(mark for mark in marks if mark.tokens >= MINIMUM)
-    return Measured(len(data) // _BYTES, kept, kept)
+    large_enough = tuple(mark for mark in marks if mark.tokens >= MINIMUM)
+    return Measured(len(data) // _BYTES, large_enough, large_enough)
 
 
 def by_breakpoints(request: Request) -> Measured:
@@ -107,8 +107,8 @@ class Cache:
     def look(self, prompt: Measured) -> Usage:
         """What this prompt would find, and what it would leave."""
         cached = max((mark.tokens for mark in self._found(prompt)), default=0)
-        kept = max((mark.tokens for mark in prompt.writable), default=0) if prompt.pays_for_writing else 0
-        return Usage(prompt.tokens, cached, max(0, kept - cached))
+        large_enough = max((mark.tokens for mark in prompt.writable), default=0) if prompt.pays_for_writing else 0
+        return Usage(prompt.tokens, cached, max(0, large_enough - cached))
 
     def keep(self, prompt: Measured) -> None:
         """The prompt was answered: its prefixes are there from now on, and those that were read stay for longer."""

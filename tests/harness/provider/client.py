@@ -79,7 +79,7 @@ class Client:
                     (_read_chunk if self.form == "openai" else _read_event)(received, event)
             else:
                 (_read_completion if self.form == "openai" else _read_message)(received, await response.json())
-        self.messages.append(self._kept(received))
+        self.messages.append(self._without_cache(received))
         return received
 
     def body(self) -> Json:
@@ -97,7 +97,7 @@ class Client:
             shared |= {"thinking": {"type": "enabled", "budget_tokens": 1024}} if self._thinking else {}
         return shared | {"model": "scripted", "stream": self.stream} | ({"tools": tools} if tools else {})
 
-    def _kept(self, received: Response) -> Json:
+    def _without_cache(self, received: Response) -> Json:
         if self.form == "openai":
             message: Json = {"role": "assistant", "content": received.text or None}
             if received.reasoning:

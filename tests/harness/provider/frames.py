@@ -37,7 +37,7 @@ def named(request: Request, reply: Reply, prefix: str) -> tuple[Call, ...]:
 
 
 def usage_of(counted: Usage, reply: Reply) -> Usage:
-    """What was counted, or what the reply tells instead; and what the model said."""
+    """The counted usage, or that of the script instead; and the text of the model."""
     texts = [reply.text, reply.reasoning, *(call.tool + encode(call.arguments).decode() for call in reply.calls)]
     output = max(1, sum(len(one.encode()) for one in texts) // 4)
     if reply.usage is None:

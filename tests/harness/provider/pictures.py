@@ -9,7 +9,7 @@ from tests.harness.provider.content import Json
 
 PIXELS_PER_TOKEN = 750
 UNREADABLE = 1200
-"""Tokens of a picture whose size nobody can tell."""
+"""Tokens of a picture of unknown size."""
 _BYTES = 4
 """Bytes of a token, about."""
 _PNG = b"\x89PNG\r\n\x1a\n"

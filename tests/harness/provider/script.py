@@ -33,7 +33,7 @@ class Reply(msgspec.Struct, frozen=True):
     """One answer of the model.
 
     `hold` is waited for before the first byte, `pause` after the first words. A `cut` answer ends with a lost
-    connection, `garbage` is none that a client could read. `usage` is what is told instead of what was counted:
+    connection, `garbage` is none that a client could read. `usage` is reported instead of what was counted:
     tokens of the prompt, and how many of them were cached.
     """
 

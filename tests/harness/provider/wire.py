@@ -20,7 +20,7 @@ from tests.harness.provider.pictures import pictures
 Kind = Literal["main", "title", "compaction"]
 
 SHOWN = 60
-"""Bytes of each side that tell where two requests differ."""
+"""Bytes of each side that are printed where two requests differ."""
 
 
 class Usage(msgspec.Struct, frozen=True):

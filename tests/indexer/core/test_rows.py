@@ -68,13 +68,13 @@ def texts(*events: Event | Sequence[Event], kind: str = "message") -> list[str]:
     return [row.text for row in found(*events, kind=kind)]
 
 
-def test_a_message_of_several_parts_is_one_text_in_their_order() -> None:
+def test_a_spoken_several_parts_is_one_text_in_their_order() -> None:
     first, second = message("m1", "the second", part="p2", position=2), message("m1", "the first", part="p1")
     assert ["the first\nthe second"] == texts(first, second)
 
 
 def test_only_parts_that_are_sent_are_found() -> None:
-    parts = [*message("m1", "sent", part="p1"), *message("m1", "held back", part="p2")]
+    parts = [*message("m1", "sent", part="p1"), *message("m1", "unlisted", part="p2")]
     assert ["sent"] == texts(parts, MessageRecorded(message="m1", role="user", listed=["p1"]))
 
 
@@ -87,13 +87,13 @@ def test_only_parts_that_are_sent_are_found() -> None:
     ],
 )
 def test_what_an_agent_asks_of_one_that_it_started_is_a_task(opened: SessionOpened, role: str) -> None:
-    said = (message("m1", "dredge the harbour"), message("m2", "it is dredged", role="assistant", part="p2"))
-    rows = found(opened, *said)
+    messages = (message("m1", "dredge the harbour"), message("m2", "it is dredged", role="assistant", part="p2"))
+    rows = found(opened, *messages)
     assert [role, "assistant"] == [row.role for row in rows]
-    assert [(row.text, row.hash) for row in found(*said)] == [(row.text, row.hash) for row in rows]
+    assert [(row.text, row.hash) for row in found(*messages)] == [(row.text, row.hash) for row in rows]
 
 
-def test_what_is_said_anew_takes_the_place_of_what_was_said() -> None:
+def test_a_new_text_takes_the_place_of_the_former_one() -> None:
     assert ["better"] == texts(message("m1", "worse"), message("m1", "better"))
 
 
@@ -102,7 +102,7 @@ def test_what_a_harness_puts_into_a_text_is_not_found() -> None:
     assert ["look"] == texts(message("m1", text))
 
 
-def test_a_short_message_is_read_with_what_stands_beside_it_and_a_long_one_alone() -> None:
+def test_a_short_message_is_read_with_its_neighbours_and_a_long_one_alone() -> None:
     rows = found(message("m1", "one"), message("m2", "word " * 80), message("m3", "three"), listed(1, "m1", "m2", "m3"))
     assert [("", "word"), ("", ""), ("word", "")] == [(row.before[:4], row.after[:4]) for row in rows]
     assert 80 == len(rows[0].after.split())
@@ -127,12 +127,12 @@ def test_a_message_without_a_text_is_passed_over() -> None:
 
 
 def test_a_fork_adds_nothing_that_was_copied() -> None:
-    old = message("m1", "said before")
+    old = message("m1", "from before")
     digest = next(event.digest for event in old if isinstance(event, PartRecorded))
     fork = SessionForked(origin="s0", digests=[digest], tags=[1], places=[1, 4])
     assert [] == texts(fork, old)
     assert ["new"] == texts(fork, old, listed(1, "m1"), message("m2", "new"))
-    assert ["said before"] == texts(fork, old, message("m7", "said before"), listed(5, "m7"))
+    assert ["from before"] == texts(fork, old, message("m7", "from before"), listed(5, "m7"))
 
 
 def sealed(name: str, first: int, last: int, generation: int = 0, **changes_: Any) -> CompartmentSealed:  # noqa: ANN401 - fields
@@ -151,10 +151,10 @@ def test_compartments_are_found_while_they_are_in_force() -> None:
     assert [] == texts(sealed("a", 1, 2, copied=7), kind="compartment")
 
 
-def test_a_compartment_that_tells_of_a_deleted_message_is_found_no_more() -> None:
-    said = [message(f"m{number}", f"text {number}") for number in range(1, 5)]
-    told = (*said, listed(1, "m1", "m2", "m3", "m4"), sealed("a", 1, 2), sealed("b", 3, 4))
-    assert ["title b\nabout b\ncrane.py"] == texts(*told, removed("m1"), kind="compartment")
+def test_a_compartment_of_a_deleted_message_is_found_no_more() -> None:
+    messages = [message(f"m{number}", f"text {number}") for number in range(1, 5)]
+    facts = (*messages, listed(1, "m1", "m2", "m3", "m4"), sealed("a", 1, 2), sealed("b", 3, 4))
+    assert ["title b\nabout b\ncrane.py"] == texts(*facts, removed("m1"), kind="compartment")
 
 
 def test_nothing_of_a_deleted_session_is_found() -> None:
@@ -165,12 +165,12 @@ NAMES = [f"m{number}" for number in range(8)]
 TEXTS = ["one", "two words", "many " * 30, "long " * 90, "", "<system-reminder>\nhush\n</system-reminder>"]
 
 
-def _said(name: str, text: str, role: str, part: int) -> list[Event]:
+def _spoken(name: str, text: str, role: str, part: int) -> list[Event]:
     return message(name, text, role, part=f"{name}.{part}", position=part)
 
 
 EVENTS = st.one_of(
-    st.builds(_said, st.sampled_from(NAMES), st.sampled_from(TEXTS), st.sampled_from(["user", "assistant", "system"]),
+    st.builds(_spoken, st.sampled_from(NAMES), st.sampled_from(TEXTS), st.sampled_from(["user", "assistant", "system"]),
               st.integers(0, 2)),
     st.builds(lambda name, output, part: answered(name, output, part=f"{name}.{part}"), st.sampled_from(NAMES),
               st.sampled_from(["E4711", "a/b.py two", "two E4711", "plain"]), st.integers(0, 3)),
@@ -219,7 +219,7 @@ def test_names_of_outputs_are_rows_of_their_messages() -> None:
     )
     (row,) = found(*events, listed(4, "m1"), kind="output")
     assert ("E4711\nquay/berth.py", "m1", "m1", 4, "s1") == (row.text, row.ref, row.message, row.ordinal, row.session)
-    assert ["I look at moor_ship"] == texts(*events), "and the message says what it said"
+    assert ["I look at moor_ship"] == texts(*events), "and the message has its text"
     assert [] == texts(answered("m2", "nothing of note"), kind="output")
 
 
@@ -230,8 +230,8 @@ def test_names_go_with_their_output() -> None:
     assert [] == texts(first, SessionClosed(reason="deleted"), kind="output")
     assert ["E4712"] == texts(first, answered("m1", "E4712"), kind="output")
     assert ["E4711"] == texts(first, removed("m1", reason="unlisted"), kind="output")
-    held_back = MessageRecorded(message="m1", role="assistant", listed=["other"])
-    assert [] == texts(first, held_back, kind="output")
+    unlisted = MessageRecorded(message="m1", role="assistant", listed=["other"])
+    assert [] == texts(first, unlisted, kind="output")
 
 
 def test_a_fork_adds_no_names_that_were_copied() -> None:
@@ -259,7 +259,7 @@ def test_names_do_not_change_where_only_neighbours_do() -> None:
 
 @pytest.mark.parametrize("sizes", [[1] * 9, [1, 4]])
 def test_that_a_session_was_started_by_an_agent_may_come_behind_its_messages(sizes: list[int]) -> None:
-    said = (message("m1", "dredge the harbour"), message("m2", "and the quay", part="p2"))
-    facts = log(*said, SessionOpened(harness="pi", mode="primary", parent="origin"))
+    messages = (message("m1", "dredge the harbour"), message("m2", "and the quay", part="p2"))
+    facts = log(*messages, SessionOpened(harness="pi", mode="primary", parent="origin"))
     assert written(facts) == written(facts, sizes)
     assert {"task"} == {row.role for row in written(facts, sizes).values()}

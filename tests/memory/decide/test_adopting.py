@@ -1,4 +1,4 @@
-"""The facts of a former book, as they are told in one that knows some of it already."""
+"""The facts of a former book, as they are repeated in one that knows some of it already."""
 
 import pytest
 
@@ -79,5 +79,5 @@ def written(name: str, *supersedes: str) -> MemoryWritten:
         (ProjectIdentified(directory="/", harness="pi"), None),
     ],
 )
-def test_what_is_known_stays_and_the_rest_is_told_as_it_was(event: Event, expected: Event | None) -> None:
+def test_what_is_known_stays_and_the_rest_is_repeated_as_it_was(event: Event, expected: Event | None) -> None:
     assert expected == adopted_fact(event, BOOK)

@@ -349,7 +349,7 @@ def test_a_subagent_writes_notes(command: Command) -> None:
     assert "sub-agent" not in Desk().say(command, "agent", "s1", is_subagent=True).text
 
 
-def test_every_command_is_for_somebody_and_for_nobody_where_no_memory_is_kept() -> None:
+def test_every_command_is_for_somebody_and_for_nobody_where_memory_is_off() -> None:
     for command in map(any_command, OF_BOOKS):
         assert "it is switched off (ANNALS_MEMORY__ENABLED)" in refused(Desk(), command, is_enabled=False)
 

@@ -28,21 +28,21 @@ SYLLABLES = ("ba", "do", "fe", "gi", "ku", "la", "me", "no", "pi", "ru", "sa", "
 def texts() -> list[str]:
     """Rules of eleven words, in the order in which they come."""
     chance = random.Random(7)
-    said = [
+    sentences = [
         f"Never {' '.join(''.join(chance.choices(SYLLABLES, k=4)) for _ in range(10))}."
         for _ in range(COUNT - SAME - LIKE)
     ]
-    same = [f"  {text.upper().rstrip('.')} !" for text in chance.sample(said, SAME)]
-    like = [_otherwise(text, chance) for text in chance.sample(said, LIKE)]
-    return [*said, *chance.sample([*same, *like], SAME + LIKE)]
+    same = [f"  {text.upper().rstrip('.')} !" for text in chance.sample(sentences, SAME)]
+    like = [_otherwise(text, chance) for text in chance.sample(sentences, LIKE)]
+    return [*sentences, *chance.sample([*same, *like], SAME + LIKE)]
 
 
 def _otherwise(text: str, chance: random.Random) -> str:
     """The same with three other words."""
-    said = text.rstrip(".").split()
-    for at in chance.sample(range(1, len(said)), 3):
-        said[at] = "".join(chance.choices(SYLLABLES, k=5))
-    return f"{' '.join(said)}."
+    sentences = text.rstrip(".").split()
+    for at in chance.sample(range(1, len(sentences)), 3):
+        sentences[at] = "".join(chance.choices(SYLLABLES, k=5))
+    return f"{' '.join(sentences)}."
 
 
 @pytest.fixture(scope="module")
@@ -58,18 +58,18 @@ def desk() -> Desk:
 
 @pytest.fixture(scope="module")
 def known(desk: Desk) -> KnownMemory:
-    return told(desk)
+    return known_memory(desk)
 
 
-def told(desk: Desk) -> KnownMemory:
-    """What is told of a book."""
+def known_memory(desk: Desk) -> KnownMemory:
+    """The known memories of a book."""
     remembered = Remembered()
     for event, envelope in desk.log:
         remembered = evolve(remembered, event, envelope)
     return KnownMemory("harbour", remembered, Limits(), NOON + DAY, len(desk.log))
 
 
-def test_those_with_the_same_key_are_absorbed_and_the_others_are_kept(desk: Desk) -> None:
+def test_those_with_the_same_key_are_absorbed_and_the_others_stay(desk: Desk) -> None:
     assert {"accepted": COUNT - SAME, "absorbed": SAME} == Counter(desk.verdicts())
     assert COUNT - SAME == len(desk.book.memories)
     assert COUNT == sum(memory.seen for memory in desk.book.memories.values())
@@ -87,7 +87,7 @@ def test_no_sentence_is_rendered_twice_and_each_that_is_left_out_has_a_reason(kn
 
 
 def test_twins_are_listed_for_whoever_makes_one_of_them(known: KnownMemory) -> None:
-    """Each beside the stronger one: here that is the newer one."""
+    """Each with the stronger one: here that is the newer one."""
     reply = repeating(known)
     assert LIKE == reply.total == len(reply.twins)
     memories = known.remembered.book.memories
@@ -97,7 +97,7 @@ def test_twins_are_listed_for_whoever_makes_one_of_them(known: KnownMemory) -> N
 
 
 def test_what_became_of_candidates_adds_up_whatever_became_of_them() -> None:
-    """Some are held, some rejected, some refused until they are exhausted."""
+    """Some wait, some are rejected, some refused until they are exhausted."""
     desk = Desk()
     for number, text in enumerate(texts()[::20]):
         desk.say(MemoryWrite(text), session=f"s{number % 5}")
@@ -108,7 +108,7 @@ def test_what_became_of_candidates_adds_up_whatever_became_of_them() -> None:
     for number in range(30):
         for _ in range(1 + number % 4):
             desk.say(MemoryWrite(f"Always keep rope {number} of hemp."), "agent", "s1")
-    found = as_values("quality", quality(told(desk)))
+    found = as_values("quality", quality(known_memory(desk)))
     counts = {name: count for name, count in found.items() if name not in ("candidates", "reasons", "junk")}
     names = ["accepted", "absorbed", "superseded", "rejected", "held", "retrying", "exhausted"]
     assert names == [*counts]

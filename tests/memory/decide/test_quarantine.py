@@ -115,7 +115,7 @@ def test_what_it_revised_is_taken_back_and_named() -> None:
     name = write(desk, TEXT, "good")
     desk.say(MemoryRevise(name, text=OTHER), "agent", "bad")
     decision = desk.say(MemoryQuarantine("session", "bad"))
-    assert f"{name} had words of others, too, which cannot be told apart" in decision.text
+    assert f"{name} had words of others, too, which cannot be separated" in decision.text
     assert {OTHER: "quarantined"} == desk.statuses()
 
 

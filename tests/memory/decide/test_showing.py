@@ -35,7 +35,7 @@ def test_what_stood_in_the_head_of_the_session_is_no_sighting() -> None:
     assert 1 == desk.only().seen
 
 
-def test_what_came_to_hold_since_the_session_began_was_told_to_it() -> None:
+def test_what_came_into_force_since_the_session_began_was_announced_to_it() -> None:
     desk = remembered()
     assert 1 == len(again(desk, known_to=1, shows_it=False))
 

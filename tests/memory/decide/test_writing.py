@@ -39,7 +39,7 @@ def propose(text: str = TEXT, category: str = "PROJECT_RULES", *evidence: int) -
 # What is new.
 
 
-def test_what_a_person_writes_is_remembered_beside_its_judgement() -> None:
+def test_what_a_person_writes_is_remembered_with_its_judgement() -> None:
     desk = Desk()
     decision = desk.say(write(importance="high", message="msg1"), session="s1")
     name = named(decision)
@@ -129,7 +129,7 @@ def test_the_longest_text_is_one() -> None:
 # The gate.
 
 
-def test_what_tells_the_moment_is_rejected_with_every_reason() -> None:
+def test_what_describes_the_moment_is_rejected_with_every_reason() -> None:
     desk = Desk()
     decision = desk.say(write("Currently 42 tests passed after the fix"), "agent", "s1")
     (judged,) = desk.made
@@ -211,7 +211,7 @@ def test_what_people_and_agents_propose_waits(trust: str) -> None:
     assert {TEXT: "pending"} == desk.statuses()
 
 
-def test_a_person_can_have_a_trust_held_and_applied_again() -> None:
+def test_a_person_can_have_candidates_of_a_trust_wait_and_applied_again() -> None:
     desk = Desk()
     assert desk.say(PolicySet("agent", "held")).events == (PolicyChanged(trust="agent", action="held"),)
     assert "Nothing to do: Candidates of the trust agent are held." == desk.say(PolicySet("agent", "held")).text
@@ -342,7 +342,7 @@ def test_an_expired_twin_holds_again() -> None:
     assert ("active", NOON + 70 * DAY) == (desk.only().status, desk.only().expires_at)
 
 
-def test_words_that_were_revised_away_can_be_said_again() -> None:
+def test_words_that_were_revised_away_can_be_written_again() -> None:
     desk = Desk()
     name = named(desk.say(write()))
     desk.say(MemoryRevise(name, text="Always run `make test` before a commit."))

@@ -1,4 +1,4 @@
-"""Documents and key files at the head of prompts, over a real broker: captured, served, told and folded in."""
+"""Documents and key files at the head of prompts, over a real broker: captured, served, announced and folded in."""
 
 import sys
 from collections.abc import AsyncIterator

@@ -77,7 +77,7 @@ def test_old_compartments_shrink_to_a_line_and_then_to_their_range() -> None:
     assert "291-300" in tight
 
 
-def test_a_title_is_told_once() -> None:
+def test_a_title_is_rendered_once() -> None:
     one = CompartmentSealed(
         compartment="c", run="r", generation=0, first=1, last=2, first_message="", last_message="",
         title="Fix the parser", p1="U: Fix the parser\n- done", p2="", p3="", p4="",
@@ -118,7 +118,7 @@ def test_state_and_tasks_come_before_summaries_where_room_is_short() -> None:
 
 def compartment(first: int, lines: int, importance: int = 50) -> CompartmentSealed:
     """A compartment whose fullest tier has so many lines of about 50 bytes of each kind."""
-    requests = [f"U: The wish number {n} of the compartment {first} is this." for n in range(lines)]
+    requests = [f"U: The request number {n} of the compartment {first} is this." for n in range(lines)]
     reasons = [f"- The reason number {n} in the compartment {first} is this." for n in range(lines)]
     text = "\n".join((*requests, *reasons, f"Changed: file{first}.py"))
     return CompartmentSealed(
@@ -127,21 +127,21 @@ def compartment(first: int, lines: int, importance: int = 50) -> CompartmentSeal
     )  # fmt: skip
 
 
-def test_a_long_summary_is_shortened_so_that_others_are_told_as_well() -> None:
+def test_a_long_summary_is_shortened_so_that_others_are_rendered_as_well() -> None:
     made = [compartment(n, 40) for n in (1, 11, 21)]
     text = render_history(made, 1500)
     assert 3 == text.count("\n## ")
-    assert all(f"U: The wish number 0 of the compartment {n} is this." in text for n in (1, 11, 21))
+    assert all(f"U: The request number 0 of the compartment {n} is this." in text for n in (1, 11, 21))
     assert "p2 of" not in text
 
 
-def test_what_was_wished_and_done_comes_before_what_was_said_and_of_that_the_end() -> None:
+def test_requests_and_work_come_before_talk_and_of_that_the_end() -> None:
     text = excerpt(compartment(1, 20).p1, "short", 1700)
-    kept = [line for line in text.splitlines() if line.startswith("- ")]
+    lines = [line for line in text.splitlines() if line.startswith("- ")]
     assert text.count("U: ") == 20
     assert "Changed: file1.py" in text
-    assert kept == [f"- The reason number {n} in the compartment 1 is this." for n in range(20 - len(kept), 20)]
-    assert 0 < len(kept) < 20
+    assert lines == [f"- The reason number {n} in the compartment 1 is this." for n in range(20 - len(lines), 20)]
+    assert 0 < len(lines) < 20
 
 
 def test_where_there_is_room_in_the_end_nothing_is_left_out() -> None:
@@ -151,7 +151,7 @@ def test_where_there_is_room_in_the_end_nothing_is_left_out() -> None:
 
 @pytest.mark.parametrize("budget", [600, 1000, 2000, 8000, 16_000])
 @pytest.mark.parametrize("words", [3, 100, 3000])
-def test_names_take_at_most_two_thirds_of_what_is_told(budget: int, words: int) -> None:
+def test_names_take_at_most_two_thirds_of_the_text(budget: int, words: int) -> None:
     names = [f"src/a{n % 7}.py#someLongName{n}" for n in range(2000)]
     made = [sealed(n, n, words=words, names=names) for n in (1, 2, 3)]
     text = render_history(made, budget).removeprefix(f"<history>\n{HISTORY}").removesuffix("\n</history>")
@@ -160,34 +160,36 @@ def test_names_take_at_most_two_thirds_of_what_is_told(budget: int, words: int) 
     assert listed
 
 
-def test_of_names_that_hold_each_other_the_longer_is_told() -> None:
+def test_of_names_that_contain_each_other_the_longer_is_listed() -> None:
     usual = [sealed(n, n, words=90, names=["a/b.py#parseTheWhole"]) for n in range(1, 5)]
     made = [*usual, sealed(5, 9, words=90, names=["a/b.py#parseThe", "c/d.py#oneName"])]
     assert ["- a/b.py: parseTheWhole", "- c/d.py: oneName"] == listed_in(render_history(made, 900))
 
 
-def test_of_paths_of_a_file_the_longest_is_told() -> None:
+def test_of_paths_of_a_file_the_longest_is_listed() -> None:
     usual = [sealed(n, n, words=90, names=["lib/db.ts", "/db.ts", "b/db.ts"]) for n in range(1, 5)]
     made = [*usual, sealed(5, 9, words=90, names=["app/lib/db.ts#openStore"])]
     assert ["- b/db.ts", "- app/lib/db.ts: openStore"] == listed_in(render_history(made, 900))
 
 
-def test_a_file_is_told_by_its_whole_path_though_the_summary_names_its_end() -> None:
+def test_a_file_is_listed_by_its_whole_path_though_the_summary_names_its_end() -> None:
     names = [f"{path}#{name}Name" for path in ("src/w1", "src/other.py") for name in ("one", "two")]
-    assert ["- src/w1: oneName twoName"] == told(names)
+    assert ["- src/w1: oneName twoName"] == names_in_history(names)
 
 
 def test_what_is_at_home_in_a_file_that_stands_in_the_prompt_is_read_there() -> None:
     names = ["app/src/db.ts", "app/src/db.ts#openStore", "app/src/log.ts#openLog", "readAll"]
-    assert ["- app/src/db.ts", "- app/src/log.ts: openLog", "- elsewhere: readAll"] == told(names, {"src/db.ts"})
+    assert ["- app/src/db.ts", "- app/src/log.ts: openLog", "- elsewhere: readAll"] == names_in_history(
+        names, {"src/db.ts"}
+    )
 
 
-def test_of_names_that_were_used_alike_the_later_is_told_first() -> None:
+def test_of_names_that_were_used_alike_the_later_is_listed_first() -> None:
     made = [sealed(n, n, words=90, names=[f"a.py#{name}Name"]) for n, name in enumerate(("early", "later"), start=1)]
     assert ["- a.py: laterName earlyName"] == listed_in(render_history(made, 500))
 
 
-def test_what_was_used_in_many_places_is_told_before_what_came_last() -> None:
+def test_what_was_used_in_many_places_is_listed_before_what_came_last() -> None:
     usual = [sealed(n, n, words=90, names=["a.py#usualName"]) for n in range(1, 9)]
     made = [*usual, sealed(9, 9, words=90, names=["a.py#newestNm"])]
     assert ["- a.py: usualName newestNm"] == listed_in(render_history(made, 1000))
@@ -200,13 +202,13 @@ def test_of_an_endless_session_a_bounded_number_of_names_is_looked_at_from_all_i
     assert {1, 300} <= {int(name.rpartition("Of")[2]) for name in found.order}
 
 
-def test_what_the_state_or_the_tasks_say_is_told_once() -> None:
+def test_what_the_state_or_the_tasks_say_is_rendered_once() -> None:
     made = (sealed(1, 9, words=200, names=["app/src/db.ts", "app/src/log.ts", "app/src/db.ts#openStore", "readAll"]),)
     text = render_history(made, 900, ("file app/src/log.ts (edited)",), ("Call readAll",))
     assert ["- app/src/db.ts: openStore"] == listed_in(text.partition("\n\n<state>")[0])
 
 
-def told(names: list[str], standing: AbstractSet[str] = frozenset()) -> list[str]:
+def names_in_history(names: list[str], standing: AbstractSet[str] = frozenset()) -> list[str]:
     return listed_in(render_history((sealed(1, 9, words=200, names=names),), 900, visible=standing))
 
 
@@ -250,7 +252,7 @@ def test_every_message_s_place_can_be_found(made: tuple[CompartmentSealed, ...],
         assert compartment >= {n for one in made for n in range(one.first, one.last + 1)}
 
 
-def test_what_was_decided_and_what_is_open_stays_longer_than_what_was_said_and_done() -> None:
+def test_what_was_decided_and_what_is_open_stays_longer_than_talk_and_work() -> None:
     lines = [
         "U: Move the store.",
         *(f"- I looked at the candidate number {n} and compared it with all others." for n in range(40)),
@@ -271,7 +273,7 @@ def test_a_rule_at_the_end_of_a_long_request_stays_in_the_shortest_excerpt(count
     wishes = " ".join(f"The report number {n} has a title, a date and a sum, R&D <too>." for n in range(count))
     lines = [
         f"U: {escape(f'{wishes} {FORBIDDEN}')}",
-        *(f"- Decision: the number {n} is told in words." for n in range(40)),
+        *(f"- Decision: the number {n} is written in words." for n in range(40)),
     ]
     text = excerpt("\n".join(lines), "short", 1)
     quoted = text.splitlines()[0]
@@ -282,14 +284,14 @@ def test_a_rule_at_the_end_of_a_long_request_stays_in_the_shortest_excerpt(count
 
 
 def test_the_rules_of_all_requests_come_before_what_else_was_wished() -> None:
-    wishes = [f"U: {f'The wish number {n} is this, and it is told in many words. ' * 9}" for n in range(9)]
+    wishes = [f"U: {f'The request number {n} is this, and it is put in many words. ' * 9}" for n in range(9)]
     rules = [f"U: {f'The list number {n} is long. ' * 40}Never write to the folder number {n}." for n in range(6)]
     text = excerpt("\n".join((*wishes, *rules, "- Decision: SQLite.")), "short", 1)
     assert len(text.encode()) <= LEAST
     assert all(f"Never write to the folder number {n}." in text for n in range(6))
 
 
-def test_a_long_request_without_a_rule_is_told_from_its_beginning() -> None:
+def test_a_long_request_without_a_rule_is_quoted_from_its_beginning() -> None:
     wishes = " ".join(f"The report number {n} has a title, a date and a sum." for n in range(60))
     text = excerpt(f"U: {wishes}\n- It is so.", "short", 1)
     assert text.startswith("U: The report number 0 has a title, a date and a sum. The report number 1 ")
@@ -299,9 +301,9 @@ def test_a_long_request_without_a_rule_is_told_from_its_beginning() -> None:
 def test_a_heading_and_what_was_decided_stay_with_any_number_of_rules() -> None:
     rules = [f"{f'Never write to the folder number {n}. ' * 3}" for n in range(60)]
     decided = "- Decision: SQLite with one file a team."
-    kept = excerpt("\n".join(("## 1-9 Title", f"U: {' '.join(rules)}", decided)), "short", 1).splitlines()
-    assert ["## 1-9 Title", decided] == [kept[0], kept[-1]]
-    assert kept[1].startswith("U: Never write to the folder number 0.")
+    lines = excerpt("\n".join(("## 1-9 Title", f"U: {' '.join(rules)}", decided)), "short", 1).splitlines()
+    assert ["## 1-9 Title", decided] == [lines[0], lines[-1]]
+    assert lines[1].startswith("U: Never write to the folder number 0.")
 
 
 def test_a_state_of_a_task_in_an_older_compartment_is_no_name() -> None:

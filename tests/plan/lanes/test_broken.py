@@ -23,7 +23,7 @@ NAMES = [lane.name for lane in LANES]
 FUNCTIONS = ("rebase", "extend", "needs")
 BASIC: tuple[Capability, ...] = ("accepts_empty_content",)
 ONLY_EXTENDED = frozenset({"channel", "notices", "memory_notices", "notes", "hints"})
-"""What these have said stays said: a rebase changes nothing of it."""
+"""Texts of these stay: a rebase changes nothing of them."""
 ONLY_REBASED = frozenset(lane.name for lane in LANES if lane.extend is nothing_new)
 AT_WORK = [
     (lane.name, function)
@@ -159,7 +159,7 @@ def of_others(calls: Sequence[Call], name: str) -> set[tuple[int, str, AnyEdit |
     for number, call in enumerate(calls[:-1]):
         for edit in edits_of(call.made):
             lanes = [lane.partition(":")[0] for lane in edit.lane.split("+")]
-            is_shared = isinstance(edit, AppendText)  # what others append to the same text is told with it
+            is_shared = isinstance(edit, AppendText)  # what others append to the same text goes with it
             found |= {
                 (number, lane, str(target(edit)) if is_shared else edit) for lane in lanes if (lane or "tags") != name
             }

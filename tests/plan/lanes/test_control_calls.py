@@ -25,7 +25,7 @@ def opted_in() -> Harness:
 
 
 @pytest.mark.parametrize("tool", ["ctx_reduce", "annals_ctx_reduce", "mcp__annals__ctx_reduce", "mcp_ctx_reduce"])
-def test_a_wish_to_drop_goes_with_its_answer(tool: str) -> None:
+def test_a_drop_request_goes_with_its_answer(tool: str) -> None:
     harness = with_lane(SPENT)
     harness.assistant(text_part("tidy"), called(tool, {"drop": "11,12"}, RECEIPT))
     harness.user("so")
@@ -35,7 +35,7 @@ def test_a_wish_to_drop_goes_with_its_answer(tool: str) -> None:
     assert [[part.kind for part in message.parts] for message in call.served] == [["text"], ["text"], ["text"]]
 
 
-def test_a_message_that_only_made_the_wish_goes_with_its_thinking() -> None:
+def test_a_message_that_only_made_the_request_goes_with_its_thinking() -> None:
     harness = with_lane(SPENT)
     harness.assistant(thought(), called("ctx_reduce", {"drop": "11"}, RECEIPT))
     harness.assistant(text_part("done"))
@@ -57,7 +57,7 @@ def test_two_wishes_in_one_message_leave_nothing_of_it() -> None:
     assert [message.id for message in after_a_pause(harness).served] == ["m1", "m3", "m4"]
 
 
-def test_signed_thinking_of_the_running_turn_keeps_the_wish_beside_it() -> None:
+def test_signed_thinking_of_the_running_turn_keeps_the_request_next_to_it() -> None:
     harness = with_lane(SPENT)
     harness.assistant(thought(signed=True), called("ctx_reduce", {"drop": "11"}, RECEIPT))
     harness.assistant(text_part("done"))
@@ -67,7 +67,7 @@ def test_signed_thinking_of_the_running_turn_keeps_the_wish_beside_it() -> None:
     assert [part.kind for part in call.served[1].parts] == ["reasoning", "tool"]
 
 
-def test_signed_thinking_of_an_older_turn_goes_with_the_wish() -> None:
+def test_signed_thinking_of_an_older_turn_goes_with_the_request() -> None:
     harness = with_lane(SPENT)
     harness.assistant(thought(signed=True), called("ctx_reduce", {"drop": "11"}, RECEIPT))
     harness.assistant(text_part("done"))
@@ -76,7 +76,7 @@ def test_signed_thinking_of_an_older_turn_goes_with_the_wish() -> None:
     assert [message.id for message in after_a_pause(harness).served] == ["m1", "m3", "m4"]
 
 
-def test_a_mark_of_the_harness_keeps_the_wish_beside_it() -> None:
+def test_a_mark_of_the_harness_keeps_the_request_next_to_it() -> None:
     harness = with_lane(SPENT)
     mark = PartSeen(message="", type="compaction", text="summary")
     harness.assistant(mark, called("ctx_reduce", {"drop": "11"}, RECEIPT))
@@ -128,7 +128,7 @@ def test_of_calls_that_cannot_go_together_one_stays_and_the_others_go() -> None:
     assert faults(call.served, harness.capabilities) == []
 
 
-def test_a_fresh_wish_stays() -> None:
+def test_a_fresh_request_stays() -> None:
     harness = with_lane(SPENT, protected=3)
     harness.assistant(called("ctx_reduce", {"drop": "1"}, RECEIPT))
     harness.user("so")

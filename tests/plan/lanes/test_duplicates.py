@@ -117,7 +117,7 @@ def test_an_answer_too_short_to_save_anything_stays() -> None:
     assert answers(after_a_pause(harness)) == ["short", "short"]
 
 
-def test_calls_and_results_in_two_messages_are_told_apart_by_their_calls() -> None:
+def test_calls_and_results_in_two_messages_are_distinguished_by_their_calls() -> None:
     """Call ids come back: only with the message that made it a call is the same one."""
     harness = with_lane(DUPLICATES)
     for arguments in (SAME, {"filePath": "b.py"}, SAME):

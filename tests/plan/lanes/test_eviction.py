@@ -135,7 +135,7 @@ def test_from_a_subagent_only_what_is_old_goes(mode: Mode, evicted: int) -> None
 
 
 def test_a_full_window_is_relieved_down_to_its_headroom() -> None:
-    """At 70 % of the window pressure takes effect at the next turn, once for the sample that told of it."""
+    """At 70 % of the window pressure takes effect at the next turn, once for the sample that reported it."""
     harness = with_lane(EVICTION)
     harness.context_limit = 35_000
     using(harness, *["bash"] * 140)

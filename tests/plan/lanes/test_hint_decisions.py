@@ -14,7 +14,7 @@ def hit(name: str, score: float, source: str = "memory", days: int = 3) -> Hit:
     return Hit(source=source, id=name, score=score, fragment=f"text of {name}", at=NOW - timedelta(days=days))
 
 
-def test_what_fits_well_enough_is_told_as_the_lane_shows_it() -> None:
+def test_what_fits_well_enough_is_decided_as_the_lane_renders_it() -> None:
     found = Hits(hits=(hit("a", 0.7), hit("c" * 40, 0.9, "commit"), hit("m1", 1.0, "message")))
     hint = decided("m1", found, 0.6, NOW)
     assert ("hint", 0.9, ["c" * 40, "a"]) == (hint.decision, hint.score, hint.ids)
@@ -35,7 +35,7 @@ def test_the_message_itself_is_no_news() -> None:
     assert "error" == decided("m1", Hits(error="the disk is full"), 0.6, NOW).reason
 
 
-def test_what_does_not_fit_is_kept_with_how_well_it_did() -> None:
+def test_what_does_not_fit_is_recorded_with_how_well_it_did() -> None:
     hint = decided("m1", Hits(hits=(hit("a", 0.59),)), 0.6, NOW)
     assert ("skip", "below_threshold", 0.59) == (hint.decision, hint.reason, hint.score)
     assert () == hits_of(hint) == hits_of(None) == hits_of(skipped("m1", "late"))
@@ -48,16 +48,16 @@ def test_a_few_letters_are_not_looked_for() -> None:
 
 def test_an_augmented_message_gets_no_hint() -> None:
     element = f"<{CONTEXT_ELEMENT}>\nWhat is known.\n</{CONTEXT_ELEMENT}>"
-    said = given(
+    mentioned = given(
         evolve,
         Session(),
         MessageRecorded(message="m1", role="user"),
         PartRecorded(message="m1", part="m1.0", kind="text", text=element, bytes=len(element)),
     )
-    assert not is_augmented(said.state, "m1"), "a person may speak of such an element"
-    assert not is_augmented(said.state, "m2")
+    assert not is_augmented(mentioned.state, "m1"), "a person may speak of such an element"
+    assert not is_augmented(mentioned.state, "m2")
     added = PartRecorded(message="m1", part="m1.1", kind="text", text=element, bytes=len(element), synthetic=True)
-    assert is_augmented(said.and_given(added).state, "m1")
+    assert is_augmented(mentioned.and_given(added).state, "m1")
 
 
 def test_a_message_is_late_when_the_call_that_sends_it_has_its_plan_and_not_when_only_the_one_before_has() -> None:

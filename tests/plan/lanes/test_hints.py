@@ -9,7 +9,7 @@ DUE = NoteStatus(deferred=2, triggered_in="u5", newest="u6", seconds_since=1_200
 FOOT = "`ctx_search` shows more of it. Ignore this where it does not help.\n</instruction>"
 
 
-def test_two_deferred_notes_are_told_of_behind_the_next_message() -> None:
+def test_two_deferred_notes_are_announced_behind_the_next_message() -> None:
     """A commit was seen while u5 was the newest; the last reminder is 20 minutes old."""
     assert "remind" == note_decision(DUE)
     assert note_reminder(DUE) == (
@@ -44,7 +44,7 @@ def test_notes_are_counted(deferred: int, text: str) -> None:
         (replace(DUE, is_read=True), "cancel"),
     ],
 )
-def test_when_notes_are_told_of(notes: NoteStatus, expected: str) -> None:
+def test_when_notes_are_announced(notes: NoteStatus, expected: str) -> None:
     assert expected == note_decision(notes)
     assert (expected == "remind") == (note_reminder(notes) != "")
 

@@ -74,7 +74,7 @@ def test_small_ones_links_and_other_files_stay(url: str, mime: str) -> None:
     assert images.rebase(view_of(harness)).edits == ()
 
 
-def test_an_image_that_is_kept_aside_is_known_by_its_reference() -> None:
+def test_an_image_that_is_stored_apart_is_known_by_its_reference() -> None:
     harness = shown("", text_ref="0" * 64)
     age(harness)
     harness.step()
@@ -139,7 +139,7 @@ def test_it_stays_gone_when_its_message_comes_back() -> None:
 
 
 def looked(output: str = SHOWN, **picture: object) -> Harness:
-    """A call that brought a picture (tag 2), and what the agent said of it (tag 3)."""
+    """A call that brought a picture (tag 2), and the agent's text on it (tag 3)."""
     harness = harness_with(IMAGES)
     harness.user("what does it look like?")
     harness.assistant(with_picture(ran(output), **picture))  # type: ignore[arg-type] # its side and its kind by name
@@ -177,7 +177,7 @@ def test_it_saves_what_its_pixels_cost() -> None:
 @pytest.mark.parametrize(
     "harness",
     [looked("words " * 200), looked(mime="application/pdf"), looked(side=0, mime="text/plain")],
-    ids=["many words beside it", "a document", "a text"],
+    ids=["many words with it", "a document", "a text"],
 )
 def test_what_is_more_than_a_picture_stays(harness: Harness) -> None:
     age(harness)

@@ -54,7 +54,7 @@ def compressed(harness: Harness, last: int = 6) -> Call:
     return harness.step()
 
 
-def kept(harness: Harness) -> list[str]:
+def remaining(harness: Harness) -> list[str]:
     cut = harness.session.plan.cut
     return [*cut.kept] if cut is not None else []
 
@@ -78,7 +78,7 @@ def test_what_the_task_at_hand_is_stays_word_for_word() -> None:
     assert words.endswith("Mend the parser.")
 
 
-def test_names_that_are_at_home_nowhere_are_told_beside_a_request_that_stays() -> None:
+def test_names_that_are_at_home_nowhere_are_listed_next_to_a_request_that_stays() -> None:
     harness = working()
     harness.step()
     made = seal(harness, 6)
@@ -86,22 +86,22 @@ def test_names_that_are_at_home_nowhere_are_told_beside_a_request_that_stays() -
     harness.use(1_000, "counted")
     harness.wait(301)
     head = harness.step().served[0].parts[0].text
-    assert "m1.0" in kept(harness)
+    assert "m1.0" in remaining(harness)
     assert "- elsewhere: MAX_WIDTH" in head
     assert "- src/log.py: openLog" in head
     assert "parseLine" not in head
 
 
-def test_of_a_long_request_history_tells() -> None:
+def test_a_long_request_is_in_the_history() -> None:
     harness = Harness(LIMITS, lanes=(history.LANE, TAGS, DROPS))
     harness.user("Mend the parser. " * 1_000)
     for number in range(6):
         harness.assistant(text_part(f"I run it, {number}."), ran(LINES, call=f"t{number}"))
     compressed(harness, 5)
-    assert kept(harness) == []
+    assert remaining(harness) == []
 
 
-def test_what_a_harness_put_beside_a_person_s_words_goes() -> None:
+def test_what_a_harness_put_next_to_a_person_s_words_goes() -> None:
     harness = Harness(LIMITS, lanes=(history.LANE, TAGS, DROPS))
     harness.add_message(
         "user", text_part("Mend the parser."), msgspec.structs.replace(text_part(LINES), synthetic=True)
@@ -109,7 +109,7 @@ def test_what_a_harness_put_beside_a_person_s_words_goes() -> None:
     for number in range(6):
         harness.assistant(text_part(f"I run it, {number}."), ran(LINES, call=f"t{number}"))
     compressed(harness, 5)
-    assert kept(harness) == ["m1.0"]
+    assert remaining(harness) == ["m1.0"]
 
 
 def test_it_is_served_as_it_was_over_calls_restarts_a_late_fact_and_the_removal_of_a_neighbour() -> None:
@@ -133,7 +133,7 @@ def test_it_is_served_as_it_was_over_calls_restarts_a_late_fact_and_the_removal_
     assert harness.session == harness.folded()
 
 
-def test_what_is_kept_counts_as_served() -> None:
+def test_what_stays_counts_as_served() -> None:
     harness = working()
     compressed(harness)
     session = harness.session
@@ -141,12 +141,12 @@ def test_what_is_kept_counts_as_served() -> None:
     assert before_cut(session.conversation, session.plan) > 2 * len(FILE) // 5
     assert served_tokens(session) == behind + heads(session.plan) + before_cut(session.conversation, session.plan)
     assert attribution(session).tool_calls > len(FILE) // 2
-    request = next(name for name in kept(harness) if not session.conversation.parts[name].recorded.tool)
+    request = next(name for name in remaining(harness) if not session.conversation.parts[name].recorded.tool)
     shown = before_cut(session.conversation, session.plan, lambda part: bool(part.tool))
     assert shown + session.conversation.parts[request].recorded.tokens <= before_cut(session.conversation, session.plan)
 
 
-def test_the_harness_deletes_what_was_kept_and_nothing_of_it_is_counted() -> None:
+def test_the_harness_deletes_what_stayed_and_nothing_of_it_is_counted() -> None:
     harness = working()
     compressed(harness)
     for name in ("m1", "m2", "m3"):
@@ -157,15 +157,15 @@ def test_the_harness_deletes_what_was_kept_and_nothing_of_it_is_counted() -> Non
     assert harness.session == harness.folded()
 
 
-def test_what_the_agent_drops_is_not_kept() -> None:
+def test_what_the_agent_drops_does_not_stay() -> None:
     harness = working()
     harness.step()
     harness.drop(harness.session.conversation.parts["m2.0"].number)
     compressed(harness)
-    assert kept(harness) == ["m1.0", "m3.0"]
+    assert remaining(harness) == ["m1.0", "m3.0"]
 
 
-def test_what_is_dropped_after_it_was_kept_goes_with_the_next_rebase() -> None:
+def test_what_is_dropped_after_it_stayed_goes_with_the_next_rebase() -> None:
     harness = working()
     compressed(harness)
     harness.drop(harness.session.conversation.parts["m2.0"].number)
@@ -178,7 +178,7 @@ def test_a_reading_that_a_later_one_shows_again_goes() -> None:
     harness = working()
     reading(harness, "src/parser.py", "again")
     compressed(harness, 8)
-    assert kept(harness) == ["m1.0", "m3.0"]
+    assert remaining(harness) == ["m1.0", "m3.0"]
 
 
 def edited(harness: Harness, path: str, call: str) -> str:
@@ -199,10 +199,10 @@ def test_a_file_that_was_changed_once_goes_soon_and_one_that_the_agent_works_on_
     run(harness, 4)
     assert IDLE["past"] < 4 * len(LINES) // 4 < IDLE["worked"]
     compressed(harness, 14)
-    assert kept(harness) == ["m1.0", "m3.0"]
+    assert remaining(harness) == ["m1.0", "m3.0"]
     run(harness, 12)
     compressed(harness, 26)
-    assert kept(harness) == ["m1.0"]
+    assert remaining(harness) == ["m1.0"]
 
 
 def test_a_call_that_is_reported_twice_has_changed_its_file_once() -> None:
@@ -213,7 +213,7 @@ def test_a_call_that_is_reported_twice_has_changed_its_file_once() -> None:
     harness.append(change)
     run(harness, 4)
     compressed(harness, 12)
-    assert kept(harness) == ["m1.0", "m3.0"]
+    assert remaining(harness) == ["m1.0", "m3.0"]
 
 
 def test_of_a_file_that_the_agent_works_on_only_the_newest_reading_stays() -> None:
@@ -224,7 +224,7 @@ def test_of_a_file_that_the_agent_works_on_only_the_newest_reading_stays() -> No
     harness.assistant(called("read", part, FILE, call="part"))
     run(harness, 4)
     compressed(harness, 14)
-    assert kept(harness) == ["m1.0", "m2.0", "m12.0"]
+    assert remaining(harness) == ["m1.0", "m2.0", "m12.0"]
 
 
 def test_a_file_that_the_agent_wrote_stays_as_it_wrote_it_until_it_writes_it_again() -> None:
@@ -234,14 +234,14 @@ def test_a_file_that_the_agent_wrote_stays_as_it_wrote_it_until_it_writes_it_aga
     edited(harness, "src/new.py", "e1")
     run(harness, 4)
     compressed(harness, 12)
-    assert kept(harness) == ["m1.0", "m2.0", "m3.0", "m10.0"]
+    assert remaining(harness) == ["m1.0", "m2.0", "m3.0", "m10.0"]
     harness.assistant(called("write", written, "done", call="w2"))
     run(harness, 4)
     compressed(harness, 18)
-    assert kept(harness) == ["m1.0", "m2.0", "m3.0", "m16.0"]
+    assert remaining(harness) == ["m1.0", "m2.0", "m3.0", "m16.0"]
     run(harness, 8)
     compressed(harness, 26)
-    assert kept(harness) == ["m1.0", "m2.0", "m3.0"]
+    assert remaining(harness) == ["m1.0", "m2.0", "m3.0"]
 
 
 def test_what_was_read_for_an_earlier_task_of_a_file_that_the_agent_has_changed_stays_longer() -> None:
@@ -254,7 +254,7 @@ def test_what_was_read_for_an_earlier_task_of_a_file_that_the_agent_has_changed_
     harness.user("Now write the changelog.")
     run(harness, 8)
     compressed(harness, 10)
-    assert kept(harness) == ["m3.0", "m6.0"]
+    assert remaining(harness) == ["m3.0", "m6.0"]
 
 
 def test_what_was_read_for_an_earlier_task_goes_sooner() -> None:
@@ -265,10 +265,10 @@ def test_what_was_read_for_an_earlier_task_goes_sooner() -> None:
         harness.assistant(text_part("More."), ran(LINES, call=f"more{number}"))
     assert IDLE["past"] < 8 * len(LINES) // 4 < IDLE["fresh"]
     compressed(harness, 12)
-    assert kept(harness) == ["m11.0"]
+    assert remaining(harness) == ["m11.0"]
 
 
-def test_where_the_model_would_refuse_the_prompt_only_what_fits_is_kept() -> None:
+def test_where_the_model_would_refuse_the_prompt_only_what_fits_stays() -> None:
     harness = working()
     compressed(harness)
     harness.context_limit = 16_000
@@ -280,12 +280,12 @@ def test_where_the_model_would_refuse_the_prompt_only_what_fits_is_kept() -> Non
     assert len(outputs([*call.served])) < 2
 
 
-def test_where_roles_have_to_alternate_nothing_is_kept() -> None:
+def test_where_roles_have_to_alternate_nothing_stays() -> None:
     able: tuple[Capability, ...] = ("requires_alternation", "merges_adjacent_assistants")
     harness = working()
     harness.capabilities = able
     call = compressed(harness)
-    assert kept(harness) == []
+    assert remaining(harness) == []
     assert faults(call.served, able) == []
 
 
@@ -297,11 +297,11 @@ def test_a_model_that_wants_to_see_what_was_thought_before_a_call_sees_it() -> N
     for number in range(6):
         harness.assistant(thought("so"), text_part(f"I run it, {number}."), ran(LINES, call=f"t{number}"))
     call = compressed(harness, 5)
-    assert kept(harness) == ["m1.0", "m2.0", "m2.2"]
+    assert remaining(harness) == ["m1.0", "m2.0", "m2.2"]
     assert [part.kind for part in call.served[2].parts] == ["reasoning", "tool"]
 
 
-def test_a_thought_that_is_signed_is_not_kept_for_its_call_behind_other_bytes() -> None:
+def test_a_thought_that_is_signed_does_not_stay_for_its_call_behind_other_bytes() -> None:
     harness = Harness(LIMITS, lanes=(history.LANE, TAGS, DROPS))
     harness.capabilities = ("requires_reasoning_on_tool_calls", "binds_signed_thinking")
     harness.user("Mend the parser.")
@@ -316,7 +316,7 @@ def test_a_thought_that_is_signed_is_not_kept_for_its_call_behind_other_bytes() 
 
 
 def split() -> Harness:
-    """A harness that tells a call and its result in two messages, after a reading that is to stay."""
+    """A harness that reports a call and its result in two messages, after a reading that is to stay."""
     harness = Harness(LIMITS, lanes=(history.LANE, TAGS, DROPS))
     harness.user("Mend the parser.")
     harness.assistant(text_part("I look."), requested("read", {"filePath": "src/parser.py"}, call="r1"))
@@ -329,7 +329,7 @@ def split() -> Harness:
 def test_a_call_and_its_result_in_two_messages_stay_together() -> None:
     harness = split()
     call = compressed(harness)
-    assert kept(harness) == ["m1.0", "m2.1", "m3.0"]
+    assert remaining(harness) == ["m1.0", "m2.1", "m3.0"]
     assert outputs([*call.served]) == ["m3"]
     assert faults(call.served, ()) == []
 
@@ -357,7 +357,7 @@ def test_where_a_result_is_listed_under_another_name_its_call_does_not_stay_alon
 
 
 @given(st.integers(4, 7), st.sets(st.integers(2, 9)))
-def test_with_all_lanes_what_is_kept_stays_valid_and_steady(last: int, dropped: set[int]) -> None:
+def test_with_all_lanes_what_remains_stays_valid_and_steady(last: int, dropped: set[int]) -> None:
     harness = working(LANES)
     harness.step()
     harness.drop(*dropped)
@@ -380,7 +380,7 @@ def test_what_stays_and_is_dropped_while_history_waits_is_shown_no_more() -> Non
     copy.assistant(ran("Q" * 8000, call="w"))
     copy.step()
     copy.use(9000)
-    stood = kept(copy)
+    stood = remaining(copy)
     for number in range(4):
         copy.assistant(ran("Q" * 8000, call=f"w{number}"))
     copy.step()
@@ -390,5 +390,5 @@ def test_what_stays_and_is_dropped_while_history_waits_is_shown_no_more() -> Non
 
     assert ("flush",) == call.causes
     assert copy.session.awaits_history
-    left = [name for name in kept(copy) if copy.session.plan.is_whole(name)]
+    left = [name for name in remaining(copy) if copy.session.plan.is_whole(name)]
     assert [*stood[:1]] == left

@@ -146,7 +146,7 @@ def test_only_sessions_of_a_person_are_shown_key_files(mode: Mode) -> None:
     assert shown(headed(harness)) == ({"src/core.py": "1"} if mode in {"primary", "reduce_off"} else {})
 
 
-def test_a_small_model_gets_few_key_files_beside_its_documents() -> None:
+def test_a_small_model_gets_few_key_files_next_to_its_documents() -> None:
     project = Project(ARCHITECTURE="A line.\n" * 500)
     project.write("src/core.py", LONG)
     project.write("src/door.py", "x\n" * 400)
@@ -213,7 +213,7 @@ def test_key_files_do_not_grow_where_room_is_short() -> None:
     assert "more tokens while room is short" in change.delays[0]
 
 
-def test_a_change_of_a_key_file_is_told_behind_the_next_message_of_the_person() -> None:
+def test_a_change_of_a_key_file_is_announced_behind_the_next_message_of_the_person() -> None:
     project = with_files(core="1", door="2")
     harness = keyed(project)
     listed = [project.write("src/core.py", "one"), project.remove("src/door.py"), project.write("src/other.py", "0")]

@@ -14,7 +14,7 @@ RULE = "Do not change any file."
 
 
 def begun(*texts: str, asks: bool = False) -> Harness:
-    """A session in which a person has said this; nobody answers, unless it `asks`."""
+    """A session in which a person has written this; nobody answers, unless it `asks`."""
     harness = Harness(lanes=(*BASIC, head.LANE, history.LANE))
     for text in texts:
         harness.user(text)
@@ -24,7 +24,7 @@ def begun(*texts: str, asks: bool = False) -> Harness:
 
 
 def compacted(harness: Harness, *, asks: bool = False) -> None:
-    """The harness sums up all that was said, and goes on with the summary."""
+    """The harness sums up all messages, and goes on with the summary."""
     harness.messages = []
     harness.compact()
     harness.add_message("user", PartSeen(message="", part="", type="compaction"))

@@ -1,4 +1,4 @@
-"""What is told at the tail of a project's memory that has changed since the head was made."""
+"""Notices at the tail about a project's memory that has changed since the head was made."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def begun(*texts: str, limits: Limits = LIMITS) -> tuple[Project, Harness]:
 
 
 def turn(harness: Harness) -> str:
-    """A person says something; what is told behind it."""
+    """The notices behind a new message of a person."""
     harness.assistant(text_part("Done."))
     name = harness.user("next")
     assert harness.step().made.faults == ()
@@ -63,7 +63,7 @@ def words(count: int, each: int = 8) -> list[str]:
     return [" ".join(f"word{n}x{place}" for place in range(each)) for n in range(count)]
 
 
-def test_what_is_written_elsewhere_is_told_behind_the_next_message_of_the_person() -> None:
+def test_what_is_written_elsewhere_is_announced_behind_the_next_message_of_the_person() -> None:
     project, harness = begun(RULE)
     position = project.remembers(written("b", OTHER))
     harness.assistant(text_part("Done."))
@@ -75,7 +75,7 @@ def test_what_is_written_elsewhere_is_told_behind_the_next_message_of_the_person
     assert OTHER not in headed(harness)
 
 
-def test_it_is_told_once_and_stays_where_it_was_told() -> None:
+def test_it_is_announced_once_and_stays_where_it_was_announced() -> None:
     project, harness = begun(RULE)
     project.remembers(written("b", OTHER))
     assert NEW == turn(harness)
@@ -104,13 +104,13 @@ def test_what_was_there_when_the_head_was_made_is_no_news_although_it_found_no_r
     assert "" == turn(harness)
 
 
-def test_what_changes_in_the_head_is_told_as_it_is_now() -> None:
+def test_what_changes_in_the_head_is_announced_as_it_is_now() -> None:
     project, harness = begun(RULE, OTHER)
     project.remembers(revised("m0", "The desk writes memories."), MemoryArchived(memory="m1"))
     assert ["- Changed: The desk writes memories.", f"- Holds no longer: {OTHER}"] == lines(turn(harness))
 
 
-def test_of_what_the_session_was_not_shown_it_is_not_told_that_it_holds_no_longer() -> None:
+def test_the_end_of_what_the_session_never_had_is_not_announced() -> None:
     project = Project()
     harness = session(project)
     project.memory = MemoryLimits(compact_entries=0)
@@ -124,7 +124,7 @@ def test_of_what_the_session_was_not_shown_it_is_not_told_that_it_holds_no_longe
     assert ["- New: Subjects are sentences."] == lines(turn(harness))
 
 
-def test_what_was_told_and_holds_no_longer_is_told_of() -> None:
+def test_the_end_of_what_was_announced_is_announced() -> None:
     project, harness = begun(RULE)
     project.remembers(written("b", OTHER))
     assert NEW == turn(harness)
@@ -134,7 +134,7 @@ def test_what_was_told_and_holds_no_longer_is_told_of() -> None:
     assert [f"- New: {OTHER}"] == lines(turn(harness))
 
 
-def test_what_came_back_as_it_was_before_anybody_was_told_is_no_news() -> None:
+def test_what_came_back_as_it_was_before_an_announcement_is_no_news() -> None:
     project, harness = begun(RULE)
     project.remembers(MemoryArchived(memory="m0"), MemoryRestored(memory="m0"), MemoryPinned(memory="m0"))
     proposed = MemoryProposed(memory="p", category="NAMING", text="snake_case")
@@ -142,7 +142,7 @@ def test_what_came_back_as_it_was_before_anybody_was_told_is_no_news() -> None:
     assert "" == turn(harness)
 
 
-def test_a_merge_is_told_as_what_it_says_and_what_it_ends() -> None:
+def test_a_merge_is_announced_as_what_it_says_and_what_it_ends() -> None:
     project, harness = begun(RULE, OTHER)
     both = MemoryMerged(memory="m0", sources=["m0", "m1"], category="CONSTRAINTS", text="Both in one.", origin="dream")
     project.remembers(both)
@@ -163,35 +163,35 @@ def test_what_finds_no_room_waits_for_the_next_turn_and_nothing_is_lost() -> Non
     project, harness = begun(RULE)
     texts = words(12)
     project.remembers(*(written(f"w{n}", text) for n, text in enumerate(texts)))
-    told: list[str] = []
+    seen: list[str] = []
     while made := turn(harness):
         assert tokens(len(made.encode())) <= 200
-        assert len(lines(made)) >= min(2, 12 - len(told))
-        told += lines(made)
-    assert [f"- New: {text}" for text in texts] == told
+        assert len(lines(made)) >= min(2, 12 - len(seen))
+        seen += lines(made)
+    assert [f"- New: {text}" for text in texts] == seen
 
 
-def test_what_changes_again_while_it_waits_is_told_as_it_is_then() -> None:
+def test_what_changes_again_while_it_waits_is_announced_as_it_is_then() -> None:
     project, harness = begun(RULE)
     texts = words(12)
     project.remembers(*(written(f"w{n}", text) for n, text in enumerate(texts)))
     first = lines(turn(harness))
     project.remembers(MemoryArchived(memory="w10"), revised("w11", "Use pnpm."))
-    told = first
+    seen = first
     while made := turn(harness):
-        told += lines(made)
-    assert [*(f"- New: {text}" for text in texts[:10]), "- New: Use pnpm."] == told
+        seen += lines(made)
+    assert [*(f"- New: {text}" for text in texts[:10]), "- New: Use pnpm."] == seen
 
 
-@pytest.mark.parametrize(("room", "is_told"), [(200, True), (100, True), (40, False)])
-def test_a_text_that_is_too_long_alone_is_cut(room: int, *, is_told: bool) -> None:
+@pytest.mark.parametrize(("room", "is_noticed"), [(200, True), (100, True), (40, False)])
+def test_a_text_that_is_too_long_alone_is_cut(room: int, *, is_noticed: bool) -> None:
     project, harness = begun(RULE)
     project.memory = MemoryLimits(notice_tokens=room)
     project.remembers(written("b", "語" * 400))
     made = turn(harness)
-    assert is_told == made.endswith("</instruction>")
+    assert is_noticed == made.endswith("</instruction>")
     assert tokens(len(made.encode())) <= room
-    assert ("…" in made) == is_told
+    assert ("…" in made) == is_noticed
     assert "" == turn(harness)
 
 
@@ -221,7 +221,7 @@ def test_the_next_rebase_folds_it_into_the_head_and_ends_the_matter() -> None:
 
 
 @pytest.mark.parametrize("mode", ["subagent", "additive", "hidden"])
-def test_other_sessions_are_told_nothing(mode: Mode) -> None:
+def test_other_sessions_get_no_notice(mode: Mode) -> None:
     project = Project()
     harness = session(project)
     harness.mode = mode
@@ -240,7 +240,7 @@ def test_while_only_the_agent_works_it_waits_for_the_person() -> None:
     assert NEW == turn(harness)
 
 
-def test_it_stands_behind_what_the_person_wrote_beside_other_notices() -> None:
+def test_it_is_behind_what_the_person_wrote_next_to_other_notices() -> None:
     project, harness = begun(RULE)
     project.write("ARCHITECTURE.md", "# House")
     project.remembers(written("b", OTHER))
@@ -262,7 +262,7 @@ def test_it_stands_behind_what_the_person_wrote_beside_other_notices() -> None:
     assert "" == turn(harness)
 
 
-def test_what_did_not_reach_the_harness_is_told_again() -> None:
+def test_what_did_not_reach_the_harness_is_announced_again() -> None:
     project, harness = begun(RULE)
     project.remembers(written("b", OTHER))
     harness.user("next")
@@ -277,9 +277,9 @@ def test_what_was_sent_is_sent_again_while_neighbours_leave_and_late_facts_come(
     first = harness.user("one thing")
     harness.assistant(text_part("Yes."))
     project.remembers(written("b", OTHER))
-    told = harness.user("next")
+    seen = harness.user("next")
     harness.step()
-    assert [f"{told}.0"] == [*memory_noticed(harness)]
+    assert [f"{seen}.0"] == [*memory_noticed(harness)]
     for n in range(3):
         sent = as_bytes(harness.step().served)
         harness.assistant(ran("FILE", call=f"c{n}"))
@@ -291,7 +291,7 @@ def test_what_was_sent_is_sent_again_while_neighbours_leave_and_late_facts_come(
     harness.without(first)
     call = harness.step()
     assert ("unlisted",) == call.causes
-    assert NEW == harness.session.plan.ends[f"{told}.0"].text
+    assert NEW == harness.session.plan.ends[f"{seen}.0"].text
     sent = as_bytes(call.served)
     harness.restart()
     harness.restart_harness()
@@ -307,7 +307,7 @@ def test_a_notice_that_was_lost_far_away_is_given_again(monkeypatch: pytest.Monk
     assert [NEW, "", "", NEW] == [turn(harness) for _ in range(4)]
 
 
-def test_a_copy_of_a_session_knows_what_its_origin_was_told() -> None:
+def test_a_copy_of_a_session_has_the_announcements_of_its_origin() -> None:
     project, harness = begun(RULE)
     project.remembers(written("b", OTHER))
     assert NEW == turn(harness)

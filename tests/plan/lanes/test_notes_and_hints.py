@@ -68,8 +68,8 @@ def is_steady_after(harness: Harness, before: Call, calls: int = 3) -> bool:
 # Notes
 
 
-def test_notes_wait_for_the_turn_to_end_and_are_told_of_behind_the_next_message() -> None:
-    """A commit is seen while u5 is the newest; nothing is said in its turn, and u6 bears the reminder for ever."""
+def test_notes_wait_for_the_turn_to_end_and_are_announced_behind_the_next_message() -> None:
+    """A commit is seen while u5 is the newest; there is no notice in its turn, and u6 bears the reminder for ever."""
     project = Project()
     harness = begun(project, NOTES)
     harness.wait(1_200)
@@ -92,7 +92,7 @@ def test_notes_wait_for_the_turn_to_end_and_are_told_of_behind_the_next_message(
     assert {f"{u6}.0": REMINDER} == appended_to(harness)
 
 
-def test_what_happens_before_a_message_is_sent_and_another_follows_it_is_told_of_behind_that() -> None:
+def test_what_happens_before_a_message_is_sent_and_another_follows_it_is_announced_behind_that() -> None:
     project = Project()
     harness = begun(project, NOTES)
     noting(project, harness.user("commit it"))
@@ -132,7 +132,7 @@ def test_for_15_minutes_there_is_no_other_reminder(seconds: float, is_shown: boo
     assert [f"{first}.0", *([f"{second}.0"] if is_shown else [])] == [*appended_to(harness)]
 
 
-def test_what_was_cancelled_is_not_told_later() -> None:
+def test_what_was_cancelled_is_not_announced_later() -> None:
     project = Project()
     harness = begun(project, NOTES)
     harness.user("commit it")
@@ -148,7 +148,7 @@ def test_what_was_cancelled_is_not_told_later() -> None:
 
 
 @pytest.mark.parametrize("notes", [NoteStatus(deferred=0), NoteStatus(deferred=2, is_read=True)])
-def test_notes_that_were_read_and_notes_that_there_are_not_are_not_told_of(notes: NoteStatus) -> None:
+def test_notes_that_were_read_and_notes_that_there_are_not_are_not_announced(notes: NoteStatus) -> None:
     project = Project()
     harness = begun(project, NOTES)
     u1, _ = harness.messages
@@ -158,7 +158,7 @@ def test_notes_that_were_read_and_notes_that_there_are_not_are_not_told_of(notes
     assert {} == appended_to(harness)
 
 
-def test_what_happened_in_a_message_that_has_gone_is_not_told_of() -> None:
+def test_what_happened_in_a_message_that_has_gone_is_not_announced() -> None:
     project = Project()
     harness = begun(project, NOTES)
     u2 = harness.user("commit it")
@@ -210,7 +210,7 @@ def test_a_reminder_is_repeated_when_the_last_one_is_far_away(monkeypatch: pytes
 # What was found
 
 
-def test_what_was_found_about_a_message_is_told_behind_it() -> None:
+def test_what_was_found_about_a_message_is_announced_behind_it() -> None:
     project = Project()
     harness = begun(project, HINTS)
     name = harness.user("and on arm?")
@@ -227,7 +227,7 @@ def test_what_was_found_about_a_message_is_told_behind_it() -> None:
 
 
 @pytest.mark.parametrize("score", [0.0, 0.5999])
-def test_what_is_not_near_enough_is_not_told_and_that_stays_so(score: float) -> None:
+def test_what_is_not_near_enough_is_not_announced_and_that_stays_so(score: float) -> None:
     project = Project()
     harness = begun(project, HINTS)
     name = harness.user("and on arm?")
@@ -238,7 +238,7 @@ def test_what_is_not_near_enough_is_not_told_and_that_stays_so(score: float) -> 
     assert {} == appended_to(harness)
 
 
-def test_what_was_found_about_an_older_message_is_not_told_behind_a_newer_one() -> None:
+def test_what_was_found_about_an_older_message_is_not_announced_behind_a_newer_one() -> None:
     project = Project()
     harness = begun(project, HINTS)
     finding(project, harness.messages[0].message)
@@ -247,7 +247,7 @@ def test_what_was_found_about_an_older_message_is_not_told_behind_a_newer_one() 
     assert {} == appended_to(harness)
 
 
-def test_what_stands_in_the_head_is_not_told() -> None:
+def test_what_stands_in_the_head_is_not_announced() -> None:
     project = Project(ARCHITECTURE=f"# Build\n\nMind that {FOUND}\nor later, < 24.\n")
     harness = begun(project, HEAD, HINTS)
     name = harness.user("and on arm?")
@@ -281,7 +281,7 @@ def knows(project: Project, harness: Harness) -> None:
     project.hits = tuple(HintHit(FOUND, 0.9, message=f"m{n}") for n in range(1, 99))
 
 
-def test_with_nothing_known_nothing_is_said() -> None:
+def test_with_nothing_known_nothing_is_announced() -> None:
     project = Project()
     harness = begun(project, *BOTH)
     harness.user("next")
@@ -303,7 +303,7 @@ def test_it_stands_behind_the_first_text_that_the_person_wrote(lane: Lane) -> No
 
 
 @pytest.mark.parametrize("lane", BOTH)
-def test_what_becomes_known_after_a_message_was_sent_is_never_told_behind_it(lane: Lane) -> None:
+def test_what_becomes_known_after_a_message_was_sent_is_never_announced_behind_it(lane: Lane) -> None:
     """Not in its turn, not after a restart, not when a neighbour goes, and not when it was gone and comes back."""
     project = Project()
     harness = begun(project, lane)
@@ -340,7 +340,7 @@ def test_a_message_that_was_sent_without_a_plan_stays_as_it_is(lane: Lane) -> No
 
 
 @pytest.mark.parametrize("lane", BOTH)
-def test_what_was_said_stays_when_other_things_are_known_later(lane: Lane) -> None:
+def test_what_was_announced_stays_when_other_things_are_known_later(lane: Lane) -> None:
     project = Project()
     harness = begun(project, lane)
     knows(project, harness)
@@ -373,7 +373,7 @@ def test_it_goes_with_its_message_and_comes_back_with_it(lane: Lane) -> None:
 
 
 @pytest.mark.parametrize("lane", BOTH)
-def test_it_is_said_at_a_rebase_as_well_and_no_rebase_takes_it_back(lane: Lane) -> None:
+def test_it_is_announced_at_a_rebase_as_well_and_no_rebase_takes_it_back(lane: Lane) -> None:
     project = Project()
     harness = begun(project, lane)
     harness.assistant(called("read", {"filePath": "a.py"}, BIG))
@@ -434,7 +434,7 @@ def test_as_long_as_nothing_is_known_they_are_silent(lane: Lane) -> None:
     assert {} == appended_to(harness)
 
 
-def test_where_something_was_said_already_nothing_is_said_over_it() -> None:
+def test_where_something_was_announced_already_nothing_is_announced_over_it() -> None:
     project = Project()
     harness = begun(project, *BOTH)
     knows(project, harness)
@@ -468,7 +468,7 @@ def restless(lane: Lane) -> Lane:
 
 
 def is_appended_once(moments: Sequence[Moment], name: str) -> bool:
-    """See that it is said behind a person's message at the end of a list that is the first to hold it, and once."""
+    """Assert that it is behind a person's message at the end of a list that is the first to hold it, and once."""
     sent: set[str] = set()
     appended: set[str] = set()
     for moment in moments:
@@ -486,7 +486,7 @@ def is_appended_once(moments: Sequence[Moment], name: str) -> bool:
 @pytest.mark.parametrize("lane", BOTH)
 @wildly
 @given(STORIES)
-def test_over_any_session_it_is_steady_and_said_once(lane: Lane, story: Story) -> None:
+def test_over_any_session_it_is_steady_and_announced_once(lane: Lane, story: Story) -> None:
     moments = play(story, restless(lane))
     assert is_steady(moments, lane, Limits(protected_tags=story.protected, min_reclaim=200))
     assert is_appended_once(moments, lane.name)

@@ -32,7 +32,7 @@ def turn(harness: Harness, text: str = "next") -> str:
     return edit.text if edit else ""
 
 
-def test_a_change_is_told_behind_the_next_message_of_the_person() -> None:
+def test_a_change_is_announced_behind_the_next_message_of_the_person() -> None:
     project = Project(ARCHITECTURE="# Rooms")
     harness = begun(project)
     position = project.write("ARCHITECTURE.md", "# House")
@@ -44,7 +44,7 @@ def test_a_change_is_told_behind_the_next_message_of_the_person() -> None:
     assert "# Rooms" in headed(harness)
 
 
-def test_it_is_told_once_and_stays_where_it_was_told() -> None:
+def test_it_is_announced_once_and_stays_where_it_was_announced() -> None:
     project = Project(ARCHITECTURE="# Rooms")
     harness = begun(project)
     project.write("ARCHITECTURE.md", "# House")
@@ -56,7 +56,7 @@ def test_it_is_told_once_and_stays_where_it_was_told() -> None:
     assert [NOTICE] == [edit.text for edit in noticed(harness).values()]
 
 
-def test_another_change_is_told_again_and_only_that() -> None:
+def test_another_change_is_announced_again_and_only_that() -> None:
     project = Project(ARCHITECTURE="# Rooms", STRUCTURE="src/")
     harness = begun(project)
     project.write("ARCHITECTURE.md", "# House")
@@ -68,7 +68,7 @@ def test_another_change_is_told_again_and_only_that() -> None:
     assert "- ARCHITECTURE.md\n" in turn(harness)
 
 
-def test_several_changes_are_told_together_in_the_order_of_importance() -> None:
+def test_several_changes_are_announced_together_in_the_order_of_importance() -> None:
     project = Project(ARCHITECTURE="# Rooms")
     harness = begun(project)
     project.write("STRUCTURE.md", "src/")
@@ -76,14 +76,14 @@ def test_several_changes_are_told_together_in_the_order_of_importance() -> None:
     assert ":\n- ARCHITECTURE.md (removed)\n- STRUCTURE.md\nWhere" in turn(harness)
 
 
-def test_what_is_not_in_the_head_by_choice_is_not_told() -> None:
+def test_what_is_not_in_the_head_by_choice_is_not_announced() -> None:
     project = Project(ARCHITECTURE="# Rooms")
     harness = begun(project)
     project.write("AGENTS.md", "Be nice.")
     assert "" == turn(harness)
 
 
-def test_a_session_without_a_head_is_told_nothing() -> None:
+def test_a_session_without_a_head_gets_no_notice() -> None:
     project = Project()
     harness = begun(project)
     project.write("ARCHITECTURE.md", "# Rooms")
@@ -130,12 +130,12 @@ def test_a_notice_stands_behind_what_the_person_wrote() -> None:
     assert ["m2.4"] == list(noticed(harness))
 
 
-def test_a_first_step_tells_nothing_since_the_head_is_new() -> None:
+def test_a_first_step_announces_nothing_since_the_head_is_new() -> None:
     harness = begun(Project(ARCHITECTURE="# Rooms"))
     assert {} == noticed(harness)
 
 
-def test_what_others_append_to_the_same_text_does_not_hide_that_it_was_told() -> None:
+def test_what_others_append_to_the_same_text_does_not_hide_that_it_was_announced() -> None:
     project = Project(ARCHITECTURE="# Rooms")
     harness = begun(project)
     position = project.write("ARCHITECTURE.md", "# House")
@@ -165,7 +165,7 @@ def test_a_notice_is_repeated_only_when_it_is_far_away(monkeypatch: pytest.Monke
     assert [NOTICE, "", "", "", "", "", NOTICE, ""] == [turn(harness) for _ in range(8)]
 
 
-def test_a_change_between_a_message_and_its_step_is_told_behind_that_message_and_once() -> None:
+def test_a_change_between_a_message_and_its_step_is_announced_behind_that_message_and_once() -> None:
     project = Project(ARCHITECTURE="# Rooms")
     harness = begun(project)
     name = harness.user("next")
@@ -187,7 +187,7 @@ def test_a_message_that_is_sent_anew_keeps_the_notice_that_it_has() -> None:
     assert [NOTICE] == [edit.text for edit in noticed(harness).values()]
 
 
-def test_a_message_that_is_sent_anew_is_not_told_twice() -> None:
+def test_a_message_that_is_sent_anew_is_not_announced_twice() -> None:
     project = Project(ARCHITECTURE="# Rooms")
     harness = begun(project)
     project.write("ARCHITECTURE.md", "# House")

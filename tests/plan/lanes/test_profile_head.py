@@ -29,7 +29,7 @@ def owned(person: str = ADA) -> ProfileBound:
 
 
 class People(NamedTuple):
-    """A session beside the profiles of an installation, which may change while it goes on."""
+    """A session and the profiles of an installation, which may change while it goes on."""
 
     project: Project
     harness: Harness

@@ -77,7 +77,7 @@ def test_the_level_is_the_share_of_what_could_go(found: int, tail: int, level: s
     assert level == reclaim_nudge.level_of(found, tail)
 
 
-def test_it_is_told_behind_the_newest_output() -> None:
+def test_it_is_announced_behind_the_newest_output() -> None:
     """Four reads of 10,000 tokens in a tail of 140,000; the fifth is protected."""
     harness = working(100_000, 10_000, 10_000, 10_000, 10_000)
     text = read(harness)
@@ -96,7 +96,7 @@ def test_it_is_told_behind_the_newest_output() -> None:
     assert {"m6.0": "channel:gentle:40000"} == nudges(harness)
 
 
-def test_it_is_never_told_in_percent() -> None:
+def test_it_is_never_in_percent() -> None:
     for level in ("gentle", "firm", "urgent", "notice"):
         assert "%" not in reclaim_nudge.URGES[level]
         assert "percent" not in reclaim_nudge.URGES[level]
@@ -113,14 +113,14 @@ def test_protected_outputs_cannot_go() -> None:
     assert "" == read(harness)
 
 
-def test_it_is_not_told_again_before_much_has_come() -> None:
+def test_it_is_not_announced_again_before_much_has_come() -> None:
     harness = working(100_000, 15_000, 15_000)
     assert "" != read(harness)
     assert "" == read(harness, 20_000)
     assert "" == read(harness, 4_000)
 
 
-def test_it_is_told_again_when_it_becomes_more_urgent() -> None:
+def test_it_is_announced_again_when_it_becomes_more_urgent() -> None:
     harness = working(60_000, 15_000, 15_000)
     assert "natural pause" in read(harness)
     assert "" == read(harness, 20_000)
@@ -128,7 +128,7 @@ def test_it_is_told_again_when_it_becomes_more_urgent() -> None:
     assert ["gentle", "firm"] == [lane.split(":")[1] for lane in nudges(harness).values()]
 
 
-def test_much_that_came_anew_is_told_in_short_within_three_turns() -> None:
+def test_much_that_came_anew_is_announced_in_short_within_three_turns() -> None:
     harness = working(150_000, 25_000, 25_000)
     read(harness)
     read(harness, 25_000)
@@ -141,7 +141,7 @@ def test_much_that_came_anew_is_told_in_short_within_three_turns() -> None:
 
 
 @pytest.mark.parametrize(("turns", "is_short"), [(2, True), (3, False)])
-def test_after_three_turns_it_is_told_at_length_again(turns: int, is_short: bool) -> None:  # noqa: FBT001 - parametrized
+def test_after_three_turns_it_is_announced_at_length_again(turns: int, is_short: bool) -> None:  # noqa: FBT001 - parametrized
     harness = working(150_000, 25_000, 25_000)
     read(harness)
     for _ in range(turns):
@@ -161,7 +161,7 @@ def test_what_was_dropped_since_is_no_growth() -> None:
     assert "" != read(harness)
 
 
-def test_right_after_a_drop_nothing_is_told() -> None:
+def test_right_after_a_drop_there_is_no_reminder() -> None:
     harness = working(100_000, 15_000, 15_000)
     harness.assistant(called("annals_ctx_reduce", {"drop": "9"}, "noted", call="d"))
     for _ in range(9):
@@ -169,7 +169,7 @@ def test_right_after_a_drop_nothing_is_told() -> None:
     assert "" != read(harness)
 
 
-def test_a_reminder_that_was_taken_back_with_its_message_was_never_told() -> None:
+def test_a_reminder_that_was_taken_back_with_its_message_was_never_announced() -> None:
     harness = working(100_000, 15_000, 15_000)
     assert "" != read(harness)
     harness.without("m4")
@@ -229,7 +229,7 @@ def test_a_call_without_an_answer_bears_nothing(status: ToolStatus) -> None:
     assert {} == nudges(harness)
 
 
-def test_it_stays_where_it_was_told_over_restarts() -> None:
+def test_it_stays_where_it_was_announced_over_restarts() -> None:
     harness = working(100_000, 15_000, 15_000)
     read(harness)
     before = harness.step()
@@ -256,7 +256,7 @@ def test_of_a_long_tail_more_must_have_come_anew() -> None:
 
 
 def fresh_output(harness: Harness, *, also: str = "") -> tuple[View, list[Message]]:
-    """A new read that is told of and not yet decided on, and another message of the person if there is one."""
+    """A new read that is reported and not yet decided on, and another message of the person if there is one."""
     harness.assistant(called("read", {}, "FILE", call=f"f{len(harness.log)}"))
     if also:
         harness.user(also)
@@ -277,7 +277,7 @@ def test_the_head_is_no_part_of_the_tail() -> None:
     )
 
 
-def test_at_a_rebase_nothing_is_told_since_much_goes_with_it() -> None:
+def test_at_a_rebase_there_is_no_reminder_since_much_goes_with_it() -> None:
     view, new = fresh_output(working(100_000, 15_000, 15_000))
     assert () != reclaim_nudge.extend(view, new)
     assert () == reclaim_nudge.extend(replace(view, causes=frozenset({"idle"})), new)
@@ -302,13 +302,13 @@ def test_what_stands_there_already_is_not_replaced(words: int, also: str) -> Non
 # Where most could go
 
 
-def test_most_of_a_prompt_is_told_behind_the_message_of_the_person() -> None:
+def test_a_reminder_of_most_of_the_prompt_is_behind_the_message_of_the_person() -> None:
     harness = working(1_000, 30_000, 30_000)
     assert "Before you work on this message" in asks(harness)
     assert {"m4.0": "channel:notice:60000"} == nudges(harness)
 
 
-def test_it_is_told_once_in_a_turn_and_again_in_the_next() -> None:
+def test_it_is_announced_once_in_a_turn_and_again_in_the_next() -> None:
     harness = working(1_000, 30_000, 30_000)
     asks(harness)
     assert "" == read(harness, 20_000)
@@ -316,21 +316,21 @@ def test_it_is_told_once_in_a_turn_and_again_in_the_next() -> None:
 
 
 @pytest.mark.parametrize("reads", [(24_000, 25_900), (30_000, 30_000)])
-def test_it_is_not_told_below_50_000_tokens_or_three_quarters(reads: tuple[int, ...]) -> None:
+def test_there_is_no_reminder_below_50_000_tokens_or_three_quarters(reads: tuple[int, ...]) -> None:
     words = 25_000 if sum(reads) > 50_000 else 12_000
     assert "" == asks(working(words, *reads))
 
 
-def test_in_a_long_loop_of_tools_it_is_told_without_a_message_of_a_person() -> None:
+def test_in_a_long_loop_of_tools_it_is_announced_without_a_message_of_a_person() -> None:
     harness = working(1_000)
-    told = [read(harness, 10_000) for _ in range(12)]
-    spoken = [n for n, text in enumerate(told) if text]
+    outputs = [read(harness, 10_000) for _ in range(12)]
+    spoken = [n for n, text in enumerate(outputs) if text]
     assert spoken
-    assert "now, before you call other tools" in told[spoken[0]]
-    assert len(spoken) < len(told) / 2
+    assert "now, before you call other tools" in outputs[spoken[0]]
+    assert len(spoken) < len(outputs) / 2
 
 
-def test_it_is_told_once_for_an_output_and_a_message() -> None:
+def test_it_is_announced_once_for_an_output_and_a_message() -> None:
     harness = working(1_000, 30_000, 30_000)
     harness.assistant(called("read", {}, "FILE", call="a"))
     asks(harness)
@@ -345,7 +345,7 @@ def test_with_it_there_is_no_other_reminder() -> None:
     assert ["channel:notice:70000"] == [*nudges(harness).values()]
 
 
-def test_two_lanes_at_one_place_do_not_hide_what_was_told() -> None:
+def test_two_lanes_at_one_place_do_not_hide_what_was_announced() -> None:
     other = Lane(
         "other", reclaim_nudge.rebase, lambda _, fresh: [AppendText(part=fresh[-1].parts[0], text="!", lane="other")]
     )
@@ -358,7 +358,7 @@ def test_two_lanes_at_one_place_do_not_hide_what_was_told() -> None:
 
 
 @pytest.mark.parametrize("mode", ["reduce_off", "subagent"])
-def test_an_agent_that_cannot_drop_is_told_nothing(mode: Mode) -> None:
+def test_an_agent_that_cannot_drop_gets_no_reminder(mode: Mode) -> None:
     harness = working(1_000, 30_000, 30_000, mode=mode)
     asks(harness)
     read(harness)

@@ -77,7 +77,7 @@ def test_tools_of_earlier_turns_do_not_count() -> None:
     assert ["m10.0"] == reminded(harness)
 
 
-def test_where_nothing_can_be_dropped_nothing_is_said() -> None:
+def test_where_nothing_can_be_dropped_there_is_no_reminder() -> None:
     harness = with_lane(REMINDERS, protected=20)
     harness.user("go")
     for n in range(7):
@@ -152,7 +152,7 @@ def test_a_message_that_was_sent_is_never_reminded() -> None:
     assert [] == reminded(harness)
 
 
-def test_it_stays_where_it_was_said() -> None:
+def test_it_stays_where_it_was_announced() -> None:
     harness = worked(7)
     name = harness.user("next")
     before = harness.step()

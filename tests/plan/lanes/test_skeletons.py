@@ -101,10 +101,12 @@ def test_the_newest_twenty_keep_their_arguments_and_the_older_ones_go() -> None:
     harness = with_lane(SKELETONS)
     worked(harness, *runs(MOST_WITH_ARGUMENTS + 5))
     call = dropped(harness, *(f"c{n}" for n in range(MOST_WITH_ARGUMENTS + 5)))
-    kept = [part for message in call.served for part in message.parts if part.kind == "tool"]
+    calls_left = [part for message in call.served for part in message.parts if part.kind == "tool"]
 
-    assert [part.input for part in kept] == [f'{{"command": "echo {n}"}}' for n in range(5, MOST_WITH_ARGUMENTS + 5)]
-    assert {part.output[:9] for part in kept} == {"[dropped "}
+    assert [part.input for part in calls_left] == [
+        f'{{"command": "echo {n}"}}' for n in range(5, MOST_WITH_ARGUMENTS + 5)
+    ]
+    assert {part.output[:9] for part in calls_left} == {"[dropped "}
     assert [message.id for message in call.served] == [message.id for message in call.raw]
 
 
@@ -135,12 +137,12 @@ def test_words_are_no_calls() -> None:
     assert left(dropped(harness, "c0", "c1")) == ["c0", "c1"]
 
 
-def test_what_is_told_behind_an_answer_keeps_it() -> None:
+def test_what_is_appended_to_an_answer_keeps_it() -> None:
     def appending(_: object, fresh: Sequence[object]) -> tuple[AnyEdit, ...]:
         return (AppendText(part="m2.1", text="Look!"),) if fresh else ()
 
     harness = with_lane(KEEPS_FEW)
-    harness.lanes = (*harness.lanes, Lane("told", rebase=lambda _: Change(), extend=appending))
+    harness.lanes = (*harness.lanes, Lane("appending", rebase=lambda _: Change(), extend=appending))
     worked(harness, *runs(1))
     harness.lanes = harness.lanes[:-1]
     worked(harness, *runs(4)[1:])
@@ -237,7 +239,7 @@ def test_a_call_before_the_first_change_stays_with_a_result_behind_it() -> None:
     assert left(after_a_pause(harness)) == ["c1", "c2"]
 
 
-def test_a_pause_that_was_held_back_is_no_free_moment_any_more() -> None:
+def test_a_pause_whose_rebase_had_to_wait_is_no_free_moment_any_more() -> None:
     """The pause comes in the middle of a turn with signed thinking; at its end the cache is alive again."""
     harness = waiting("binds_signed_thinking")
     drop(harness, "c3", "c4")
@@ -281,7 +283,7 @@ def test_signed_thinking_of_an_older_turn_goes_with_its_calls() -> None:
 
 
 @pytest.mark.parametrize("words", [(), (text_part("so"),)])
-def test_signed_thinking_of_the_running_turn_keeps_the_calls_beside_it(words: tuple[PartSeen, ...]) -> None:
+def test_signed_thinking_of_the_running_turn_keeps_the_calls_next_to_it(words: tuple[PartSeen, ...]) -> None:
     harness = with_lane(KEEPS_FEW)
     harness.assistant(thought(signed=True), *words, *runs(1))
     harness.assistant(text_part("so"), *runs(4)[1:])
@@ -291,7 +293,7 @@ def test_signed_thinking_of_the_running_turn_keeps_the_calls_beside_it(words: tu
     assert left(dropped(harness, "c0", "c1", "c2", "c3")) == ["c0", "c2", "c3"]
 
 
-def test_a_mark_of_the_harness_keeps_the_call_beside_it() -> None:
+def test_a_mark_of_the_harness_keeps_the_call_next_to_it() -> None:
     harness = with_lane(KEEPS_FEW)
     harness.assistant(PartSeen(message="", type="compaction", text="summary"), *runs(1))
     worked(harness, *runs(3)[1:])

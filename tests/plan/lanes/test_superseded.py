@@ -125,7 +125,7 @@ def test_a_message_of_which_nothing_is_left_goes_with_its_thinking() -> None:
 
 
 def test_signed_thinking_of_the_running_turn_keeps_its_call() -> None:
-    """Without the capability nothing forbids an edit before it; what it was thought about must stay beside it."""
+    """Without the capability nothing forbids an edit before it; what it was thought about must stay next to it."""
     harness = opted_in()
     harness.assistant(thought(signed=True), called("edit", {**FILE, "newString": LONG}, call="c1"))
     harness.assistant(called("edit", FILE, "ok", call="c2"))

@@ -26,7 +26,7 @@ from tests.helpers.harness import LIMITS, Harness, attached, ran, replace, text_
         (0, ""),
     ],
 )
-def test_a_gap_is_told_in_its_two_largest_units(gap: float, text: str) -> None:
+def test_a_gap_is_rendered_in_its_two_largest_units(gap: float, text: str) -> None:
     assert text == marker(gap)
 
 
@@ -83,7 +83,7 @@ def test_a_message_without_a_time_has_none_and_gives_none() -> None:
     assert "" == marker_for(view, replace(message, recorded=replace(message.recorded, sent=None)))
 
 
-def test_a_clock_that_was_set_back_tells_nothing() -> None:
+def test_a_clock_that_was_set_back_makes_no_gap() -> None:
     harness = begun()
     later = harness.now + timedelta(days=1)
     harness.messages[-1] = replace(harness.messages[-1], at=later)

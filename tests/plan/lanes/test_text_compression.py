@@ -1,4 +1,4 @@
-"""The text tiers in a session: which texts are told in fewer words, when, and from what."""
+"""The text tiers in a session: which texts are shortened, when, and from what."""
 
 import json
 from collections.abc import Callable
@@ -172,7 +172,7 @@ def test_the_newest_tags_are_protected() -> None:
     assert [*depths(harness)] == ["m1.0"]
 
 
-def test_only_what_is_said_is_shortened() -> None:
+def test_only_prose_is_shortened() -> None:
     harness = Harness(LIMITS, (TAGS, CAVEMAN, DROPS))
     harness.mode = "reduce_off"
     harness.assistant(thought(english(0)), text_part(english(1)), ran(english(2)), text_part(english(3), ignored=True))
@@ -246,7 +246,7 @@ def test_what_was_decided_is_not_decided_again_not_even_after_a_restart() -> Non
     assert text_compression.rebase(view_of(harness)).edits == ()
 
 
-def test_it_tells_what_it_saves() -> None:
+def test_it_reports_what_it_saves() -> None:
     harness = session([english(0)])
     change = text_compression.rebase(view_of(harness))
     (edit,) = change.edits

@@ -25,14 +25,14 @@ def test_before_any_count_system_prompt_and_tools_are_guessed() -> None:
     assert OVERHEAD + 5_000 == Calibration().prompt(5_000)
 
 
-def test_a_count_says_what_stands_beside_the_messages() -> None:
+def test_a_count_says_what_is_sent_besides_the_messages() -> None:
     known = answered(Calibration(), counted(21_000), 9_000)
     assert 21_000 == known.prompt(9_000)
     assert 26_000 == known.prompt(14_000)
     assert 16_000 == known.prompt(4_000)
 
 
-def test_growth_between_two_counts_tells_how_dense_the_text_is() -> None:
+def test_growth_between_two_counts_shows_how_dense_the_text_is() -> None:
     known = Calibration()
     for estimate, count in ((10_000, 20_000), (20_000, 32_000), (30_000, 44_000), (40_000, 56_000)):
         known = answered(known, counted(count), estimate)
@@ -40,7 +40,7 @@ def test_growth_between_two_counts_tells_how_dense_the_text_is() -> None:
     assert 56_000 + int(10_000 * known.density) == known.prompt(50_000)
 
 
-def test_what_shrinks_tells_nothing_of_density() -> None:
+def test_what_shrinks_shows_nothing_of_density() -> None:
     known = answered(answered(Calibration(), counted(50_000), 40_000), counted(15_000), 30_000)
     assert 1.0 == known.density
     assert 15_000 == known.prompt(30_000)
@@ -113,6 +113,6 @@ def test_a_model_that_has_counted_nothing_is_presumed_to_count_as_the_one_before
     assert 1.0 == presumed(Calibration()).density
 
 
-def test_the_first_count_of_a_model_tells_nothing_of_density_where_most_of_the_prompt_is_no_text() -> None:
+def test_the_first_count_of_a_model_shows_nothing_of_density_where_most_of_the_prompt_is_no_text() -> None:
     known = presumed(answered(Calibration(), counted(10_000), 1_000))
     assert 1.0 == answered(known, counted(20_000), 1_000).density

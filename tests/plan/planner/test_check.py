@@ -153,7 +153,7 @@ def rebased(harness: Harness) -> Call:
     return harness.step()
 
 
-def test_a_cut_between_a_call_and_its_result_is_not_served_and_the_fault_is_told() -> None:
+def test_a_cut_between_a_call_and_its_result_is_not_served_and_the_fault_is_reported() -> None:
     harness = split()
     harness.lanes = (TAGS, DROPS, cutting(CutBefore(message="m3"), head()))
     before = dict(harness.edits)

@@ -74,7 +74,7 @@ def historian_of(harness: Harness) -> historian.HistorianSession:
 
 
 def adopt(copy: Harness) -> list[Event]:
-    """The historian tells of the compartments that a copy has."""
+    """The historian records the compartments that a copy has."""
     assert copy.origin is not None
     made = inheritance.inherited(historian_of(copy), historian_of(copy.origin), Address("p", copy.names))
     for event in made:
@@ -218,7 +218,7 @@ def test_a_copy_keeps_the_readings_that_its_origin_keeps() -> None:
     assert faults(first.served, ()) == []
 
 
-def test_history_stays_until_the_compartments_are_told_of() -> None:
+def test_history_stays_until_the_compartments_are_recorded() -> None:
     origin = compressed()
     copy = origin.fork()
     copy.user("another way")

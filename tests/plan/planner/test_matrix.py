@@ -182,7 +182,7 @@ def test_six_calls_of_a_session_change_what_was_sent_once() -> None:
 # Pauses
 
 
-def test_a_pause_is_told_behind_the_tag_and_stays_told_when_what_was_before_it_goes() -> None:
+def test_a_pause_is_rendered_behind_the_tag_and_stays_when_what_was_before_it_goes() -> None:
     harness = Harness(LIMITS, LANES)
     harness.user("hello")
     harness.wait(10)
@@ -309,7 +309,7 @@ def test_another_way_to_reason_is_another_cache() -> None:
     assert causes(both, LIMITS).free == ("model",)
 
 
-def test_a_cache_that_is_kept_warm_for_ever_never_dies() -> None:
+def test_a_cache_that_stays_warm_for_ever_never_dies() -> None:
     harness = working(replace(LIMITS, cache_ttls={"opus": "never"}))
     harness.drop(2)
     harness.use(10_000)
@@ -375,7 +375,7 @@ def test_who_turns_out_to_be_a_sub_agent_keeps_what_it_was_sent() -> None:
 # Counts of providers
 
 
-def test_a_count_told_twice_or_late_makes_one_rebase() -> None:
+def test_a_count_reported_twice_or_late_makes_one_rebase() -> None:
     harness = working()
     harness.use(90_000, "a3")
     harness.use(90_000, "a3")
@@ -425,7 +425,7 @@ def long_work() -> Harness:
     return working(outputs=130)
 
 
-def test_the_limit_that_a_refusal_tells_holds_from_then_on() -> None:
+def test_the_limit_that_a_refusal_reports_holds_from_then_on() -> None:
     harness = long_work().twin()
     harness.context_limit = 400_000
     refused(harness, "prompt token count of 150000 exceeds the limit of 128000")
@@ -436,7 +436,7 @@ def test_the_limit_that_a_refusal_tells_holds_from_then_on() -> None:
     assert [event.window for event in rebases(harness.step().made)] == [128_000]
 
 
-def test_where_nothing_more_can_go_a_refusal_is_told_to_the_person_once() -> None:
+def test_where_nothing_more_can_go_a_refusal_is_reported_to_the_person_once() -> None:
     harness = Harness(LIMITS, LANES)
     harness.user("y" * 10**6)
     harness.step()

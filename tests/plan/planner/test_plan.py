@@ -270,7 +270,7 @@ def test_cache_reads_and_writes_fill_the_window_too() -> None:
     assert harness.step().causes == ("pressure",)
 
 
-def test_a_window_that_nobody_told_is_the_default_one() -> None:
+def test_a_window_that_nobody_reported_is_the_default_one() -> None:
     harness = tooled(Limits(threshold=65, protected_tags=1, default_context_limit=10_000))
     harness.context_limit = 0
     harness.user("more")
@@ -371,7 +371,7 @@ def test_a_late_sample_of_an_older_answer_does_not_replace_a_newer_one() -> None
     assert harness.step().causes == ()
 
 
-def test_the_numbers_of_the_decision_are_kept() -> None:
+def test_the_numbers_of_the_decision_are_stored() -> None:
     harness = tooled()
     harness.capabilities = ("accepts_empty_content", "caches_exact_prefix")
     harness.user("more")
@@ -418,7 +418,7 @@ def test_a_flush_is_served_once() -> None:
     assert harness.step().causes == ()
 
 
-def test_a_flush_for_protected_tags_is_over_and_the_person_is_told_that_they_wait() -> None:
+def test_a_flush_for_protected_tags_is_over_and_the_person_is_notified_that_they_wait() -> None:
     harness = tooled(Limits(protected_tags=2))
     harness.drop(2)
     harness.flush()
@@ -432,7 +432,7 @@ def test_a_flush_for_protected_tags_is_over_and_the_person_is_told_that_they_wai
     assert [] == list(harness.session.drops.queued)
 
 
-def test_a_flush_is_not_kept_waiting_by_a_tag_of_a_message_that_was_reverted() -> None:
+def test_a_flush_does_not_wait_for_a_tag_of_a_message_that_was_reverted() -> None:
     harness = tooled(outputs=(BIG, BIG))
     harness.drop(3)
     harness.without(harness.messages[-2].message)
@@ -662,16 +662,16 @@ def test_the_harnesss_own_compaction_is_a_rebase_and_forgets_the_queue() -> None
 def test_what_the_harness_keeps_behind_its_own_summary_can_be_dropped() -> None:
     """It lists its summary and the newest messages, which an agent still reads."""
     harness = tooled(Limits(protected_tags=1))
-    harness.assistant(ran(BIG, call="kept"))
+    harness.assistant(ran(BIG, call="newest"))
     harness.compact()
-    kept = harness.messages[-1]
+    newest = harness.messages[-1]
     harness.messages = []
     harness.user("summary")
-    harness.messages.append(kept)
+    harness.messages.append(newest)
     harness.assistant(text_part("ok"))
     harness.user("Go on.")
     harness.step()
-    number = harness.session.conversation.parts[kept.parts[0].part].number
+    number = harness.session.conversation.parts[newest.parts[0].part].number
     harness.drop(number)
     harness.flush()
     call = harness.step()
@@ -880,7 +880,7 @@ def test_signed_thinking_in_the_running_turn_holds_a_rebase() -> None:
     assert (call.made.kind, call.text[1]) == ("extend", f"§2§ {BIG}")
 
 
-def test_the_next_turn_releases_what_signed_thinking_held() -> None:
+def test_the_next_turn_releases_what_waited_for_signed_thinking() -> None:
     harness = signing("binds_signed_thinking")
     harness.step()
     harness.assistant(text_part("done"))
@@ -969,8 +969,8 @@ def test_a_dropped_output_is_a_placeholder_and_its_small_arguments_stay() -> Non
 
 def test_a_dropped_text_of_an_agent_is_a_placeholder() -> None:
     harness = Harness()
-    harness.assistant(text_part(BIG), text_part("kept"))
-    assert dropped(harness, 1) == ["[dropped §1§]", "§2§ kept"]
+    harness.assistant(text_part(BIG), text_part("stays"))
+    assert dropped(harness, 1) == ["[dropped §1§]", "§2§ stays"]
 
 
 def test_a_dropped_text_of_a_person_keeps_its_beginning() -> None:
@@ -1400,8 +1400,8 @@ def test_a_cause_that_met_signed_thinking_waits_for_the_end_of_the_turn() -> Non
     harness.drop(2)
     harness.assistant(thought(signed=True), ran("small", call="c2"))
     harness.model = "sonnet"
-    held = harness.step()
-    assert (held.causes, [["model"]]) == ((), [event.held for event in extensions(held.made)])
+    waiting_call = harness.step()
+    assert (waiting_call.causes, [["model"]]) == ((), [event.held for event in extensions(waiting_call.made)])
     harness.assistant(thought(signed=True), ran("small", call="c3"))
     assert harness.step().causes == ()
     harness.restart()

@@ -16,15 +16,15 @@ from services.plan.planner.plan import STUCK
 from tests.helpers.harness import Call, Harness, cost, edits_of, ran, rebases, text_part, thought
 from tests.helpers.tool_calls import called
 
-BESIDE = 9_000
+OVERHEAD = 9_000
 """Tokens of system prompt and tools."""
 LIMITS = Limits()
 COUNTED = "prompt is too long: {count} tokens > {limit} maximum"
 LIMITED = "This model's maximum context length is {limit} tokens."
 BARE = "Your input exceeds the context window of this model. Please adjust your input and try again."
 SERVER = "the request exceeds the available context size. try increasing the context size or enable context shift"
-UNTOLD = (BARE, SERVER)
-WORDINGS = (COUNTED, LIMITED, *UNTOLD)
+ASSUMED_EXCESS = (BARE, SERVER)
+WORDINGS = (COUNTED, LIMITED, *ASSUMED_EXCESS)
 """How providers refuse a prompt that is too long: with its length, with what they take, or with neither."""
 
 
@@ -67,7 +67,7 @@ class Model:
     """Counts what it is sent, refuses what is too long, and says so as providers do."""
 
     def __init__(
-        self, limit: int, *, density: float = 1.0, reports: bool = True, beside: int = BESIDE, words: str = COUNTED
+        self, limit: int, *, density: float = 1.0, reports: bool = True, overhead: int = OVERHEAD, words: str = COUNTED
     ) -> None:
         self.harness = Harness(LIMITS, LANES)
         self.harness.context_limit = limit
@@ -76,7 +76,7 @@ class Model:
         self.limit = limit
         self.density = density
         self.reports = reports
-        self.beside = beside
+        self.overhead = overhead
         self.words = words
         self.refused = 0
         self.refused_again = 0
@@ -85,7 +85,7 @@ class Model:
         self.calls = 0
 
     def count(self, call: Call) -> int:
-        return self.beside + int(cost(call.served) * self.density)
+        return self.overhead + int(cost(call.served) * self.density)
 
     def reported(self, count: int) -> int:
         """What it says that it has counted."""
@@ -183,7 +183,7 @@ def test_a_limit_that_a_refusal_names_is_learned_by_it(density: float, words: st
     assert 1 == model.refused
 
 
-@pytest.mark.parametrize("words", UNTOLD)
+@pytest.mark.parametrize("words", ASSUMED_EXCESS)
 @pytest.mark.parametrize("reports", [True, False])
 @pytest.mark.parametrize("density", [0.8, 1.2, 1.6, 2.5])
 def test_a_limit_that_no_refusal_names_is_learned_by_a_few(density: float, reports: bool, words: str) -> None:  # noqa: FBT001
@@ -196,9 +196,9 @@ def test_a_limit_that_no_refusal_names_is_learned_by_a_few(density: float, repor
 
 
 @pytest.mark.parametrize("words", WORDINGS)
-@pytest.mark.parametrize("beside", [25_000, 45_000])
-def test_tools_that_nobody_has_counted_are_learned_by_one_refusal(beside: int, words: str) -> None:
-    model = Model(60_000, reports=False, beside=beside, words=words)
+@pytest.mark.parametrize("overhead", [25_000, 45_000])
+def test_tools_that_nobody_has_counted_are_learned_by_one_refusal(overhead: int, words: str) -> None:
+    model = Model(60_000, reports=False, overhead=overhead, words=words)
     model.harness.user("Go through these")
     for _ in range(80):
         model.reads(40_000)
@@ -206,10 +206,10 @@ def test_tools_that_nobody_has_counted_are_learned_by_one_refusal(beside: int, w
     assert 1 == model.refused
 
 
-@pytest.mark.parametrize("beside", [25_000, 45_000])
-def test_tools_that_the_harness_has_told_are_no_surprise(beside: int) -> None:
-    model = Model(60_000, reports=False, beside=beside, words=BARE)
-    model.harness.report(ToolsSeen("d", (ToolSeen("everything", "x" * 4 * (beside - 3_000)),)))
+@pytest.mark.parametrize("overhead", [25_000, 45_000])
+def test_tools_that_the_harness_has_reported_are_no_surprise(overhead: int) -> None:
+    model = Model(60_000, reports=False, overhead=overhead, words=BARE)
+    model.harness.report(ToolsSeen("d", (ToolSeen("everything", "x" * 4 * (overhead - 3_000)),)))
     model.harness.user("Go through these")
     for _ in range(40):
         model.reads(40_000)
@@ -218,7 +218,7 @@ def test_tools_that_the_harness_has_told_are_no_surprise(beside: int) -> None:
 
 
 class Uncached(Model):
-    """It tells only what its cache did not hold."""
+    """It counts only what was not in its cache."""
 
     def reported(self, count: int) -> int:  # noqa: ARG002 - whatever was counted
         return 300
@@ -288,7 +288,7 @@ def blind(call: Call) -> bool:
     return call.served[-1].parts[-1].output.startswith("[dropped")
 
 
-def test_a_turn_of_signed_thinking_that_fills_the_window_loses_new_outputs_and_the_person_is_told_once() -> None:
+def test_a_turn_of_signed_thinking_that_fills_the_window_loses_new_outputs_and_the_person_is_notified_once() -> None:
     """Nothing before a thought may change."""
     model = Model(200_000)
     calls = thinking(model, 60)
@@ -373,7 +373,7 @@ def test_the_count_of_a_prompt_without_its_rebase_does_not_make_the_text_seem_de
     assert abs(known.prompt(cost(call.served)) - model.count(call)) < 500
 
 
-def test_what_a_person_says_is_never_left_out_and_they_are_told_what_to_do() -> None:
+def test_what_a_person_says_is_never_left_out_and_they_get_a_remedy() -> None:
     model = Model(60_000)
     model.harness.messages.clear()
     model.harness.add_message("user", text_part("word " * 60_000))
@@ -424,7 +424,7 @@ def test_nothing_goes_for_a_model_that_counts_less_than_the_one_before() -> None
 
 
 @pytest.mark.parametrize(("words", "is_stuck"), [(60_000, True), (30_000, False)])
-def test_a_person_is_told_with_the_rebase_that_does_not_make_enough_room(words: int, is_stuck: bool) -> None:  # noqa: FBT001
+def test_a_person_is_notified_with_the_rebase_that_does_not_make_enough_room(words: int, is_stuck: bool) -> None:  # noqa: FBT001
     model = Model(60_000)
     model.harness.user("Read this, and then see what I write")
     model.reads(*[20_000] * 4)

@@ -363,10 +363,10 @@ def test_without_a_persons_words_the_turn_begins_with_what_a_user_sent() -> None
     harness.step()
     answers(harness, call="b")
     harness.flush()
-    held = harness.step()
+    waiting_call = harness.step()
 
     assert harness.session.turn == harness.session.conversation.messages[summary].ordinal
-    assert (held.causes, len(signed(held))) == ((), 2)
+    assert (waiting_call.causes, len(signed(waiting_call))) == ((), 2)
 
 
 # Whatever happens

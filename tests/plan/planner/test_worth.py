@@ -63,8 +63,8 @@ def wordy(turns: int) -> Transcript:
     for turn in range(turns):
         at = START + timedelta(seconds=turn)
         call = ran("line\n" * (10 + 7919 * turn % 90), f'{{"path": "{turn}.py"}}', call=f"c{turn}")
-        asked, said = text_part(f"Go on with {turn}."), text_part(f"{turn}: {WORDS}")
-        for name, role, parts in ((f"u{turn}", "user", (asked,)), (f"a{turn}", "assistant", (said, call))):
+        asked, answered = text_part(f"Go on with {turn}."), text_part(f"{turn}: {WORDS}")
+        for name, role, parts in ((f"u{turn}", "user", (asked,)), (f"a{turn}", "assistant", (answered, call))):
             named = tuple(replace(part, message=name, part=f"{name}.{n}") for n, part in enumerate(parts))
             messages.append(MessageSeen(name, role, at, parts=named))
     return Transcript("test", "wordy", SessionSeen(), tuple(messages))

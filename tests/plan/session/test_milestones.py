@@ -79,7 +79,7 @@ def test_what_is_no_commit_reminds_of_nothing(answer: PartSeen) -> None:
     assert not turn(harness, answer)
 
 
-def test_for_15_minutes_nothing_is_said_again() -> None:
+def test_for_15_minutes_nothing_is_repeated() -> None:
     _, harness = begun()
     assert turn(harness, committed())
     assert not turn(harness, committed(), seconds=COOLDOWN - 10)
@@ -148,7 +148,7 @@ def test_notes_of_the_project_and_with_a_condition_count_and_those_of_others_do_
     assert not turn(harness, committed())
 
 
-def test_what_was_said_stays_where_it_was_said() -> None:
+def test_a_notice_stays_where_it_was_given() -> None:
     project, harness = begun()
     assert turn(harness, committed())
     sent = as_bytes(harness.step().served)

@@ -98,7 +98,7 @@ def test_what_was_summarised_away_counts_no_more_and_what_the_harness_keeps_does
     assert (200, 2, 3) == counts(harness)
 
 
-def test_a_wish_to_drop_what_was_summarised_away_ends_with_the_next_rebase() -> None:
+def test_a_request_to_drop_what_was_summarised_away_ends_with_the_next_rebase() -> None:
     harness = working(OUTPUT, OUTPUT)
     harness.drop(2)
     harness.compact()
@@ -199,13 +199,13 @@ def slow(session: Session) -> int:
             and is_numbered
             and is_whole
             and not is_left_out
-            and (session.conversation.place(name) >= max(1, session.cut) or name in _kept(session))
+            and (session.conversation.place(name) >= max(1, session.cut) or name in _remaining(session))
         ):
             total += tokens(part.recorded.bytes) + part.recorded.attachment_tokens
     return total
 
 
-def _kept(session: Session) -> frozenset[str]:
+def _remaining(session: Session) -> frozenset[str]:
     cut = session.plan.cut
     return frozenset(cut.kept if cut is not None else ()) & {*session.conversation.parts}
 

@@ -1,4 +1,4 @@
-"""What a session works at, folded from what a harness tells of it."""
+"""The work of a session, folded from a harness's reports."""
 
 import json
 
@@ -49,7 +49,7 @@ def test_an_unknown_exit_code_changes_nothing() -> None:
     assert [("test", 1)] == errors(after(bash("pytest"), bash("pytest", "3 passed", None)))
 
 
-def test_an_exit_code_that_is_told_later_counts() -> None:
+def test_an_exit_code_that_is_reported_later_counts() -> None:
     harness = after(bash("pytest", exit_code=None))
     harness.change("m2.0", exit_code=1)
     harness.step()
@@ -69,7 +69,7 @@ def test_only_commands_open_errors() -> None:
     assert [] == errors(after(report))
 
 
-def test_no_more_is_kept_of_what_calls_said_than_of_a_few() -> None:
+def test_no_more_is_stored_of_the_outputs_of_calls_than_of_a_few() -> None:
     harness = after(*(bash("pytest", exit_code=None, call=f"c{number}") for number in range(MOST_CALLS + 4)))
     assert MOST_CALLS == len(work(harness).newest_calls)
     assert () == work(after(bash("pytest"), called("read", {"filePath": "a.py"}, call="r"))).newest_calls

@@ -81,7 +81,7 @@ def test_lite_takes_the_punctuation_that_was_only_theirs(text: str, short: str) 
         "What kind of error is a bit mask, of that sort of thing?",
         "It seems to work, thanks to the cache.",
         "A just-in-time compiler of `just` fame, very-long and x.just and /just/so.",
-        'They said "just" and (really) and **very** bold.',
+        'They wrote "just" and (really) and **very** bold.',
         "The very same file.",
     ],
 )
@@ -115,7 +115,7 @@ def test_full_leaves_out_auxiliaries_before_participles_and_articles(text: str, 
         ("Contexts, CONTEXT, my context.", "Ctxs, Ctx, my ctx."),
     ],
 )
-def test_ultra_says_connectives_with_symbols_and_often_said_words_short(text: str, short: str) -> None:
+def test_ultra_writes_connectives_as_symbols_and_frequent_words_short(text: str, short: str) -> None:
     assert compress(text, ULTRA) == short
 
 

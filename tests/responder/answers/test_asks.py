@@ -95,7 +95,7 @@ async def test_the_manifest_is_the_same_for_all(bus: Bus, rooms: tuple[Tagger, R
     assert encode(older) == await bus.request(ask(ClientManifestAsk.NAME), b"{}", PATIENCE)
 
 
-async def test_a_session_is_reported_from_what_is_held_and_from_what_comes(
+async def test_a_session_is_reported_from_what_is_stored_and_from_what_comes(
     bus: Bus, rooms: tuple[Tagger, Responder]
 ) -> None:
     await play(bus, rooms)
@@ -132,7 +132,7 @@ async def test_a_compaction_context_carries_on_what_is_open(bus: Bus, rooms: tup
     assert "- pier.py (changed)" in quick_settings.text
 
 
-async def test_of_an_unknown_session_nothing_is_told_but_why(bus: Bus, rooms: tuple[Tagger, Responder]) -> None:
+async def test_of_an_unknown_session_nothing_is_answered_but_why(bus: Bus, rooms: tuple[Tagger, Responder]) -> None:
     assert rooms
     why = "there is no session s9 in the project harbour: ask when it has made its first call"
     assert SessionReport(error=why) == await answer(bus, SessionAsk("harbour", "s9"), SessionReport)

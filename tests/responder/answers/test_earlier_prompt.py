@@ -23,7 +23,7 @@ def worked(calls: int, *, dropping: bool = True) -> Harness:
     for call in range(calls):
         harness.user(f"please look at part {call} " * 20)
         harness.step()
-        harness.assistant(text_part(f"it is as I said {call} " * 10), ran("line\n" * 200, call=f"c{call}"))
+        harness.assistant(text_part(f"it is as before {call} " * 10), ran("line\n" * 200, call=f"c{call}"))
         harness.step()
         if dropping and call % 5 == 4:
             harness.drop(*range(3 * call - 10, 3 * call - 3))

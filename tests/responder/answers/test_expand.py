@@ -1,4 +1,4 @@
-"""Looking up what was said: what is meant, what is shown, and how to go on."""
+"""Looking up messages: which are meant, what is printed, and how to go on."""
 
 import re
 
@@ -24,7 +24,7 @@ def asking(**fields: object) -> ExpandAsk:
 
 
 def answer(harness: Harness, **fields: object) -> str:
-    """What is said to an agent that asks."""
+    """The answer to an agent that asks."""
     ask = asking(**fields)
     span = resolve(harness.session, ask)
     recorded = [_expanded(harness, one) for one in span.messages]

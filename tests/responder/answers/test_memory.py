@@ -1,4 +1,4 @@
-"""What is said of a project's memory."""
+"""Answers about a project's memory."""
 
 from datetime import timedelta
 
@@ -98,7 +98,7 @@ def test_a_list_in_words_marks_rendered_and_pinned_memories() -> None:
     assert [f"* {RULE} (pinned)", f"* {OTHER}"] == [line[line.index("*") :] for line in text.splitlines()]
 
 
-def test_strength_is_told_for_the_moment_that_is_asked_about() -> None:
+def test_strength_is_computed_for_the_moment_that_is_asked_about() -> None:
     half = known(written("ma", RULE), days=45)
     assert [2.5] == [one.strength for one in listing(half, ASK).memories]
 
@@ -348,7 +348,7 @@ def test_a_session_without_a_head_shows_nothing() -> None:
     assert (False, "no_head", 0) == why(project, harness, then, "ma")
 
 
-def test_without_a_session_it_is_told_whether_a_new_one_would_show_it() -> None:
+def test_without_a_session_the_answer_is_whether_a_new_one_would_show_it() -> None:
     facts = known(*many(90), MemoryProposed(memory="mp", category="NAMING", text="snake_case"))
     names = (facts.choice.memories[0].memory.id, facts.choice.omitted[0][0], "mp")
     found = {name: by_settings(facts, facts.remembered.book.memories[name]) for name in names}
@@ -357,7 +357,7 @@ def test_without_a_session_it_is_told_whether_a_new_one_would_show_it() -> None:
     ]
 
 
-def test_every_reason_is_said_in_words() -> None:
+def test_every_reason_is_in_words() -> None:
     assert {*OMISSIONS, "held", "superseded", "archived", "expired", "rejected", "quarantined"} <= {*SENTENCES}
 
 

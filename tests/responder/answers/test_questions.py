@@ -152,7 +152,7 @@ class Nothing:
             yield never
 
 
-async def test_an_event_is_entered_in_the_states_of_its_scope_that_are_held() -> None:
+async def test_an_event_is_entered_in_the_cached_states_of_its_scope() -> None:
     cache = SessionCache(cast("Any", Nothing()), capacity=4)
     await cache.state(SESSION, Address("p", "s"))
     await cache.state(DOCUMENTS, Address("p"))

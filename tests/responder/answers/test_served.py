@@ -1,4 +1,4 @@
-"""What stands in a prompt, as rooms are told it."""
+"""The parts of a prompt, as the answer to rooms lists them."""
 
 from schemas.commands import MemoryQuarantine, MemoryWrite
 from schemas.events import MemoryQuarantined, MemoryReleased
@@ -15,7 +15,7 @@ from tests.helpers.harness import Harness, text_part
 from tests.helpers.memory_books import Desk
 
 
-def told() -> tuple[Session, list[str]]:
+def served_session() -> tuple[Session, list[str]]:
     """Four messages that were sent as they are."""
     harness = Harness(Limits(), (TAGS,))
     names = [harness.user("why does the build fail?"), harness.assistant(text_part("I will see."))]
@@ -25,7 +25,7 @@ def told() -> tuple[Session, list[str]]:
 
 
 def test_messages_are_served_as_long_as_nothing_of_them_is_taken() -> None:
-    session, names = told()
+    session, names = served_session()
     assert tuple(names) == served(session, Remembered()).messages
     part = session.conversation.messages[names[0]].sent[0]
     for edit, left in (
@@ -53,14 +53,14 @@ def test_outputs_are_served_as_long_as_they_are_whole_whatever_becomes_of_the_te
 
 
 def test_a_memory_is_served_where_the_head_was_made_of_it() -> None:
-    session, _ = told()
+    session, _ = served_session()
     remembered = Remembered(newest=Remembered().newest.insert("mem1", 7).insert("mem2", 8))
     assert () == served(session, remembered).memories
     assert ("mem1",) == served(with_edits(session, [SetHead(slot=0, text="a rule", by=(7,))]), remembered).memories
 
 
 def test_sessions_that_are_taken_back_are_named_and_other_sources_are_not() -> None:
-    session, _ = told()
+    session, _ = served_session()
     remembered = Remembered()
     for seq, event in enumerate(
         (
@@ -87,7 +87,7 @@ def test_single_messages_that_are_taken_back_are_named_with_their_session() -> N
 
 
 async def test_an_answer_is_worked_out_once_for_each_state() -> None:
-    session, names = told()
+    session, names = served_session()
     answers, address, remembered = ServedAnswers(), Address("p", "s"), Remembered()
     first = await answers.of(address, session, remembered)
     assert first == served(session, remembered)
@@ -102,7 +102,7 @@ async def test_an_answer_is_worked_out_once_for_each_state() -> None:
 
 
 async def test_only_the_newest_answers_are_remembered() -> None:
-    session, _ = told()
+    session, _ = served_session()
     answers, remembered = ServedAnswers(), Remembered()
     first, *_, last = [
         await answers.of(Address("p", f"s{number}"), session, remembered) for number in range(MOST_KNOWN + 1)

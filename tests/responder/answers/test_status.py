@@ -76,8 +76,8 @@ def test_a_status_weighs_only_what_has_changed() -> None:
     assert anew(entries[:MOST_SESSIONS], learned) == status()
 
 
-def told(limit: int) -> LimitLearned:
-    """What another session was told."""
+def learned_limit(limit: int) -> LimitLearned:
+    """The limit that another session has learned."""
     return LimitLearned(provider="anthropic", model="opus", limit=limit, in_project="p", in_session="other")
 
 
@@ -102,7 +102,7 @@ def test_whatever_changes_the_answer_is_that_of_who_remembers_nothing(made: list
                 entries.insert(0, entries.pop(at))
                 harnesses.insert(0, harnesses.pop(at))
             case "learned":
-                learned = learned_limits.evolve(learned, told(1000 * (at + 1)), envelope(told(1), 1))
+                learned = learned_limits.evolve(learned, learned_limit(1000 * (at + 1)), envelope(learned_limit(1), 1))
             case _:
                 harnesses[at].session = Session()
         for entry, harness in zip(entries, harnesses, strict=True):

@@ -156,7 +156,7 @@ def test_an_older_file_of_another_log_answers_nothing(tmp_path: Path) -> None:
     asyncio.run(answering())
 
 
-HOLDING = "import sys, duckdb; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+HOLDING = "import sys, duckdb; opened = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
 
 
 def test_a_file_that_another_process_has_is_left_to_it(tmp_path: Path) -> None:
@@ -282,7 +282,7 @@ def test_a_broker_that_is_away_meanwhile_only_delays_the_mending(tmp_path: Path)
     asyncio.run(waiting())
 
 
-def test_a_query_while_the_file_is_opened_again_is_told_so_and_answered_afterwards(tmp_path: Path) -> None:
+def test_a_query_while_the_file_is_opened_again_gets_that_reason_and_is_answered_afterwards(tmp_path: Path) -> None:
     path = filled(tmp_path, FACTS[:1000])
 
     async def asking() -> None:

@@ -42,7 +42,7 @@ def advanced(*removed: str) -> CommitsAdvanced:
     return CommitsAdvanced(source="/quay", head=FIRST, count=1, removed=[*removed])
 
 
-def test_a_commit_counts_as_it_was_told_last_until_it_is_taken_back(store: Store) -> None:
+def test_a_commit_counts_as_it_was_recorded_last_until_it_is_taken_back(store: Store) -> None:
     given = Given(
         store,
         ("", commit(FIRST, partial=True)),

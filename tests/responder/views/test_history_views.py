@@ -145,7 +145,7 @@ def test_a_run_is_open_until_it_is_done(store: Store) -> None:
     )
 
 
-def test_a_run_tells_what_it_cost_and_why_it_failed(store: Store) -> None:
+def test_a_run_has_what_it_cost_and_why_it_failed(store: Store) -> None:
     at = datetime(2026, 1, 1, 1, tzinfo=UTC)
     Given(
         store,

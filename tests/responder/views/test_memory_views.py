@@ -73,7 +73,7 @@ def book_of(events: Sequence[Event]) -> Book:
 
 
 def as_row(memory: Memory) -> Row:
-    """A memory of the book, as the view tells it."""
+    """A memory of the book, as the view lists it."""
     return {
         "memory": memory.id,
         "category": memory.category,
@@ -243,7 +243,7 @@ def test_of_two_released_together_the_last_has_superseded_what_both_did(store: S
 MEMORY_VIEWS = ("memories", "memory_sources", "memory_lineage", "memory_decisions", "notes")
 
 
-def told(store: Store, as_of: int | None = None) -> dict[str, list[Row]]:
+def rows_of_views(store: Store, as_of: int | None = None) -> dict[str, list[Row]]:
     """All rows of these views, now or as of a position."""
     at = {name: name if as_of is None else f"{name}_at({as_of})" for name in MEMORY_VIEWS}
     return {name: sorted_rows(rows(store, f"from {at[name]}")) for name in MEMORY_VIEWS}
@@ -256,24 +256,24 @@ def test_rebuilt_grown_in_batches_and_delivered_twice_are_the_same(
 ) -> None:
     facts = numbered(events)
     Given(store, *events)
-    expected = told(store)
+    expected = rows_of_views(store)
     empty(store)
     start = 0
     while start < len(facts):
         end = start + sizes[start % len(sizes)]
         commit(store, facts[max(0, start - again) : end])
         start = end
-    assert expected == told(store)
+    assert expected == rows_of_views(store)
 
 
 @bounded
 @given_any(events=LOGS, share=st.integers(0, 100))
-def test_a_view_as_of_a_position_says_what_it_said_then(store: Store, events: list[Event], share: int) -> None:
+def test_a_view_as_of_a_position_says_what_it_did_then(store: Store, events: list[Event], share: int) -> None:
     at = len(events) * share // 100
     Given(store, *events[:at])
-    then = told(store)
+    then = rows_of_views(store)
     Given(store, *events)
-    assert then == told(store, as_of=at)
+    assert then == rows_of_views(store, as_of=at)
 
 
 def test_a_memory_of_every_category_has_the_class_that_the_rules_give_it(store: Store) -> None:
@@ -282,7 +282,7 @@ def test_a_memory_of_every_category_has_the_class_that_the_rules_give_it(store: 
     assert expected == {row["memory"]: row["class"] for row in viewed(store, "memories")}
 
 
-def test_a_memory_is_told_with_where_it_was_seen(store: Store) -> None:
+def test_a_memory_is_listed_with_where_it_was_seen(store: Store) -> None:
     written = MemoryWritten(
         memory="a", category="NAMING", text="x", origin="s1", message="m4", run="r", evidence=[4], source="ada"
     )
@@ -294,7 +294,7 @@ def test_a_memory_is_told_with_where_it_was_seen(store: Store) -> None:
     )
 
 
-def test_of_a_candidate_the_last_judgement_is_told(store: Store) -> None:
+def test_of_a_candidate_the_last_judgement_is_listed(store: Store) -> None:
     Given(
         store,
         MemoryJudged(candidate="k", verdict="retrying", reasons=["refused"], attempt=1),

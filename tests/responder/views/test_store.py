@@ -174,7 +174,7 @@ def test_a_fact_is_a_row_with_its_envelope(store: Store) -> None:
     }
 
 
-def test_times_of_any_zone_are_kept_in_utc(store: Store) -> None:
+def test_times_of_any_zone_are_stored_in_utc(store: Store) -> None:
     envelope, event = fact(1, MessageRecorded(message="m", role="user", sent=datetime(2026, 1, 1, tzinfo=UTC)))
     zone = timezone(timedelta(hours=5))
     moved = msgspec.structs.replace(envelope, at=envelope.at.astimezone(zone), actor=Actor("person"))

@@ -117,9 +117,9 @@ def test_a_tag_is_dropped_once_its_drop_is_served(store: Store) -> None:
 
 
 def test_tags_of_messages_that_left_the_conversation_are_gone_unless_they_were_dropped(store: Store) -> None:
-    kept = TagAssigned(first=3, parts=["c"], messages=["kept"], kinds=["message"])
+    tagged = TagAssigned(first=3, parts=["c"], messages=["tagged"], kinds=["message"])
     gone = MessageRemoved(messages=["m"], reason="unlisted")
-    events = (tags(1, "a", "b"), kept, DropRequested(tags=[1, 2]), rebased(1), NativeCompacted(last_tag=3), gone)
+    events = (tags(1, "a", "b"), tagged, DropRequested(tags=[1, 2]), rebased(1), NativeCompacted(last_tag=3), gone)
     Given(store, *events).view("tags").is_(
         {"number": 1, "status": "dropped"}, {"number": 2, "status": "gone"}, {"number": 3, "status": "active"}
     )
@@ -212,7 +212,7 @@ def test_a_part_that_another_session_deletes_stays(store: Store) -> None:
 # plans, steps
 
 
-def test_every_revision_of_a_plan_is_told_with_what_it_saved(store: Store) -> None:
+def test_every_revision_of_a_plan_is_listed_with_what_it_saved(store: Store) -> None:
     Given(store, EXTENDED, rebased(4, 5)).view("plans").is_(
         {
             "revision": 1,
@@ -237,7 +237,7 @@ def test_every_revision_of_a_plan_is_told_with_what_it_saved(store: Store) -> No
     )
 
 
-def test_what_the_harness_holds_and_what_is_served_are_told_apart_in_every_plan(store: Store) -> None:
+def test_what_the_harness_stores_and_what_is_served_are_two_columns_of_every_plan(store: Store) -> None:
     """The sum of what rebases save is what is served less, and a chart of either has no leap but theirs."""
     plans = (
         PlanExtended(revision=1, step="s1", as_of=1, tokens_before=500, tokens_after=510),
@@ -260,7 +260,7 @@ def test_what_the_harness_holds_and_what_is_served_are_told_apart_in_every_plan(
     assert [{"tokens": 610}] == saved
 
 
-def test_a_step_is_told_with_the_plan_that_was_made_for_it(store: Store) -> None:
+def test_a_step_is_listed_with_the_plan_that_was_made_for_it(store: Store) -> None:
     step = StepOpened(step="s2", last=3, count=3, provider="anthropic", model="opus")
     Given(store, StepOpened(step="s1"), EXTENDED, step, rebased(4), rebased(revision=3)).view("steps").is_(
         {"step": "s1", "model": "", "pass": "extend", "revision": 1, "causes": [], "tokens_after": 510},
@@ -268,7 +268,7 @@ def test_a_step_is_told_with_the_plan_that_was_made_for_it(store: Store) -> None
     )
 
 
-def test_a_step_that_needed_no_plan_is_told_without_one(store: Store) -> None:
+def test_a_step_that_needed_no_plan_is_listed_without_one(store: Store) -> None:
     Given(store, StepOpened(step="s1"), StepOpened(step="s1", last=9)).view("steps").is_(
         {"step": "s1", "last": 0, "pass": None, "revision": None}
     )
@@ -277,7 +277,7 @@ def test_a_step_that_needed_no_plan_is_told_without_one(store: Store) -> None:
 # sessions, projects, usage
 
 
-def test_a_session_is_told_with_its_newest_title_its_model_and_its_end(store: Store) -> None:
+def test_a_session_is_listed_with_its_newest_title_its_model_and_its_end(store: Store) -> None:
     Given(
         store,
         SessionOpened(harness="opencode", mode="primary", title="first"),
@@ -306,7 +306,7 @@ def test_a_session_that_only_began_has_no_steps_yet(store: Store) -> None:
     )
 
 
-def test_a_project_is_told_with_its_directories_and_sessions(store: Store) -> None:
+def test_a_project_is_listed_with_its_directories_and_sessions(store: Store) -> None:
     opened = SessionOpened(harness="pi", mode="primary")
     Given(
         store,
@@ -326,7 +326,7 @@ def test_a_project_as_of_a_position_has_the_directories_that_were_known_then(sto
     ).view("projects", as_of=2).is_({"project": "p", "directories": ["/a"]})
 
 
-def test_a_project_is_told_with_the_newest_root_that_is_known(store: Store) -> None:
+def test_a_project_is_listed_with_the_newest_root_that_is_known(store: Store) -> None:
     Given(
         store,
         SessionOpened(harness="pi", mode="primary"),
@@ -369,7 +369,7 @@ def touched(path: str, action: str, part: str = "p") -> FileTouched:
     return FileTouched(path=path, action=action, message="m", part=part, tool="t")
 
 
-def test_a_file_is_told_with_its_reads_its_edits_and_what_was_last(store: Store) -> None:
+def test_a_file_is_listed_with_its_reads_its_edits_and_what_was_last(store: Store) -> None:
     Given(
         store,
         touched("x", "read", "a"),
@@ -384,7 +384,7 @@ def test_a_file_is_told_with_its_reads_its_edits_and_what_was_last(store: Store)
     )
 
 
-def test_a_tool_run_is_as_last_told(store: Store) -> None:
+def test_a_tool_run_is_as_last_recorded(store: Store) -> None:
     Given(
         store,
         ToolRan(message="m", part="a", tool="bash", target="make"),
@@ -396,7 +396,7 @@ def test_a_tool_run_is_as_last_told(store: Store) -> None:
     )
 
 
-def test_an_adapter_is_told_at_its_newest_version(store: Store) -> None:
+def test_an_adapter_is_listed_at_its_newest_version(store: Store) -> None:
     one = AdapterConnected(harness="pi", name="plugin", version="1")
     two = AdapterConnected(harness="pi", name="plugin", version="2")
     Given(store, one, two, ("other", one)).view("adapters").is_(
@@ -404,7 +404,7 @@ def test_an_adapter_is_told_at_its_newest_version(store: Store) -> None:
     )
 
 
-def test_a_document_is_told_with_its_newest_content_until_it_is_gone(store: Store) -> None:
+def test_a_document_is_listed_with_its_newest_content_until_it_is_gone(store: Store) -> None:
     one, two = DocumentCaptured(path="A.md", digest="d1", bytes=3), DocumentCaptured(path="A.md", digest="d2", bytes=5)
     other = DocumentCaptured(path="B.md", digest="d1", bytes=7)
     gone = DocumentCaptured(path="B.md", digest="")
@@ -413,7 +413,7 @@ def test_a_document_is_told_with_its_newest_content_until_it_is_gone(store: Stor
     now.view("documents", 3).is_({"path": "A.md", "digest": "d2"}, {"path": "B.md", "digest": "d1"})
 
 
-def test_a_failed_call_is_told_with_whether_the_prompt_was_too_long(store: Store) -> None:
+def test_a_failed_call_is_listed_with_whether_the_prompt_was_too_long(store: Store) -> None:
     Given(
         store,
         CallFailed(name="APIError", status=529, text="busy"),
@@ -425,7 +425,7 @@ def test_a_failed_call_is_told_with_whether_the_prompt_was_too_long(store: Store
     )
 
 
-def test_sets_of_tools_are_told_with_their_cost_and_which_is_in_force(store: Store) -> None:
+def test_sets_of_tools_are_listed_with_their_cost_and_which_is_in_force(store: Store) -> None:
     Given(
         store,
         ToolsetChanged(digest="d1", names=["a", "b"], tokens=[3, 4]),
@@ -535,7 +535,7 @@ def test_views_that_were_rebuilt_are_those_that_grew_in_batches_with_some_facts_
 
 @bounded
 @given_any(facts=LOGS, share=st.integers(0, 100))
-def test_a_view_as_of_a_position_says_what_it_said_then(store: Store, facts: list[Fact], share: int) -> None:
+def test_a_view_as_of_a_position_says_what_it_did_then(store: Store, facts: list[Fact], share: int) -> None:
     at = len(facts) * share // 100
     then = rebuilt(store, facts[:at])
     rebuilt(store, facts)
@@ -560,7 +560,7 @@ def extreme(event: type[Event], number: float) -> Event:
 
 @pytest.mark.parametrize("number", EXTREMES)
 def test_whatever_numbers_a_log_holds_every_view_can_be_asked(store: Store, number: float) -> None:
-    """Logs of earlier releases hold what harnesses said, unbounded, and it may stand there again and again."""
+    """Logs of earlier releases have texts of harnesses of any length, some of them several times."""
     empty(store)
     events = [extreme(event, number) for event in EVERY_EVENT for _ in range(3)]
     commit(store, numbered((session, one) for session in ("s", "t") for one in events))

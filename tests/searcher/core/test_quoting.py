@@ -24,7 +24,7 @@ from services.searcher.core.quoting import (
     quoted,
     together,
 )
-from tests.helpers.told_secrets import SECRET
+from tests.helpers.reported_secrets import SECRET
 from tests.helpers.wrong_input import TEXTS
 
 NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)

@@ -74,7 +74,7 @@ def test_who_holds_more_and_rarer_words_is_better() -> None:
     assert "message/s1/d" not in found
 
 
-def test_a_short_message_is_found_by_what_stands_beside_it() -> None:
+def test_a_short_message_is_found_by_its_neighbours() -> None:
     shelf = shelf_of(
         [
             message_row("Yes, do that.", "a", before="Shall I paint the foghorn green?"),
@@ -142,7 +142,7 @@ TEXTS = st.lists(st.binary(max_size=5).map(lambda seeds: b"".join(bytes([one]) *
 def test_both_texts_are_compared_token_by_token_as_each_would_be_by_itself(
     own: list[bytes], data: st.DataObject
 ) -> None:
-    beside = [data.draw(st.sampled_from([b"", one, bytes(64), bytes(range(128))])) for one in own]
+    wide_tokens = [data.draw(st.sampled_from([b"", one, bytes(64), bytes(range(128))])) for one in own]
     query = query_of("fog horn", b"", bytes(range(128)), ("fog", "horn"))
     weights = np.array([0.25, 0.75], np.float32)
     assert query.tokens is not None
@@ -150,9 +150,9 @@ def test_both_texts_are_compared_token_by_token_as_each_would_be_by_itself(
     def alike(text: bytes) -> float:
         return float((matrix_of(text) @ query.tokens.T).max(axis=0) @ weights) if text else 0.0
 
-    found = late_both(query, weights, own, beside)
+    found = late_both(query, weights, own, wide_tokens)
     assert np.allclose([alike(one) for one in own], found[0], atol=1e-5)
-    assert np.allclose([alike(other or one) for one, other in zip(own, beside, strict=True)], found[1], atol=1e-5)
+    assert np.allclose([alike(other or one) for one, other in zip(own, wide_tokens, strict=True)], found[1], atol=1e-5)
 
 
 @given(st.lists(st.lists(st.integers(0, 3), max_size=4), min_size=1, max_size=12), st.data())
@@ -177,7 +177,7 @@ def test_ranked_rows_have_falling_scores_from_0_to_1_and_equals_their_order(
     scores_of = np.array(values, np.float32)
     none = np.zeros(len(values), np.float32)
     compared = Compared(
-        rows=np.arange(len(values)), by_words=scores_of, coverage=scores_of, cosine=scores_of, cosine_beside=scores_of,
+        rows=np.arange(len(values)), by_words=scores_of, coverage=scores_of, cosine=scores_of, wide_cosine=scores_of,
         is_person=np.zeros(len(values), bool), verbatim=none,
     )  # fmt: skip
     found = ranking.ranked(compared, ranking.OF_MESSAGES, arm)
@@ -191,7 +191,7 @@ def test_ranked_rows_have_falling_scores_from_0_to_1_and_equals_their_order(
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=8), max_size=12))
-def test_postings_tell_which_rows_hold_a_word_and_how_often(texts: list[list[int]]) -> None:
+def test_postings_list_which_rows_have_a_word_and_how_often(texts: list[list[int]]) -> None:
     postings = Postings()
     for text in texts:
         postings.add([np.array(text, np.uint32)])

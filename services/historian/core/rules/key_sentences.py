@@ -194,15 +194,15 @@ def _from_request(text: str, step: Step, who: str) -> Iterator[KeySentence]:
             is_fault = not is_speech(item) and bool(_FAULT.search(item)) and not has_fault
             has_fault = has_fault or is_fault
             rule = is_rule(item)
-            is_said = is_speech(item) or (rule and _is_ruling(item))
-            if not (is_said or is_fault or found.listed):
+            is_statement = is_speech(item) or (rule and _is_ruling(item))
+            if not (is_statement or is_fault or found.listed):
                 continue
-            weight = 2.0 if is_said else 2.5 if is_fault else 1.0
+            weight = 2.0 if is_statement else 2.5 if is_fault else 1.0
             weight += 3.0 * (not paragraph and number < FIRST) + 0.7 * (not number) + 2.5 * rule
             weight += 0.5 * bool(rule and phrase_patterns.LASTING.search(item)) - 0.003 * min(
                 200, max(0, len(item) - 200)
             )
-            weight += 1.5 * (found is every[-1] and number + 1 == len(found.items) and is_said)
+            weight += 1.5 * (found is every[-1] and number + 1 == len(found.items) and is_statement)
             text = abridged(item, LONGEST)
             where = (paragraph, number, found.head, found.listed)
             yield KeySentence(text, weight, step.first, who, *where, rule=rule)

@@ -49,7 +49,7 @@ def _turns(unit: list[Step], size: int, step: Step, following: Sequence[Step]) -
         if size >= LARGE or not unit[0].requests:
             return True
         return _weight(unit, step, following) - (2 if size < SMALL else 0) >= ENOUGH
-    if not step.calls:  # a report belongs to what it tells of
+    if not step.calls:  # a report belongs to the work it is about
         return len(unit) >= 2 * MANY
     if size >= LARGE and _commits(unit[-1]):
         return True

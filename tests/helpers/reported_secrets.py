@@ -1,4 +1,4 @@
-"""A secret that a harness tells, and where the broker holds it in the end."""
+"""A secret in the reports of a harness, and the places where the broker stores it in the end."""
 
 from schemas.streams import BODIES, LOG
 from services.kit.bus import Bus

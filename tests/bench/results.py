@@ -1,4 +1,4 @@
-"""Where measurements are kept: one JSON line for each thing that was measured."""
+"""Files of measurements: one JSON line for each thing that was measured."""
 
 from collections.abc import Iterable
 from pathlib import Path
