@@ -77,3 +77,16 @@ def moment(text: str) -> datetime:
             f"{echo(text)} is no day or time that there is: give one such as 2026-01-31 or 2026-01-31T18:00"
         ) from None
     return found
+
+
+def project_actions(parser: argparse.ArgumentParser) -> Callable[[str, str], argparse.ArgumentParser]:
+    """A function that adds an action of a command about a project, by its name and its purpose."""
+    actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
+
+    def add(name: str, purpose: str) -> argparse.ArgumentParser:
+        action = actions.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
+        action.add_argument("--project", default="", help="which one; by default that of the current directory")
+        action.add_argument("--json", action="store_true", help="print one JSON object")
+        return action
+
+    return add

@@ -9,7 +9,7 @@ no heading.
 """
 
 from bisect import insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from datetime import datetime
 from itertools import compress
 from typing import Literal
@@ -220,7 +220,8 @@ class _Selection:
         if self._profile.tokens < SMALLEST:
             return "empty_budget"
         is_of_people = is_of_person(memory)
-        if not is_of_people and self._is_capped():
+        is_bounded_by_tokens_alone = is_of_people or memory.trust in PEOPLE
+        if not is_bounded_by_tokens_alone and self._is_capped():
             return "global_cap"
         if self._is_full or (not is_of_people and min(len(memory.text), LONGEST) > self._left):
             return "token_budget"
@@ -236,7 +237,7 @@ class _Selection:
             return "token_budget"
         self._left -= cost
         self._classes.add(name)
-        self._others += not is_of_people
+        self._others += not is_bounded_by_tokens_alone
         self._by_key[key] = memory.id
         self.memories.append(HeadMemory(memory, line))
         return None
@@ -283,8 +284,8 @@ class Twins:
 
     def enter(self, text_words: frozenset[str]) -> None:
         """Take a text in of which `find` has just found that it is no twin."""
-        which = self._which(text_words)
-        for word in self._rare(text_words):
+        which = bits_of(text_words, self._bits)
+        for word in rarest(text_words, self._by_word):
             self._by_rare.setdefault(word, []).append(len(self._texts))
         for word in text_words:
             self._by_word.setdefault(word, []).append(len(self._texts))
@@ -292,26 +293,14 @@ class Twins:
 
     def find(self, text_words: frozenset[str]) -> int | None:
         """The index of the text, of those that were taken in, that it is a twin of."""
-        near = {at for word in self._rare(text_words) for at in self._by_word.get(word, ())}
+        near = {at for word in rarest(text_words, self._by_word) for at in self._by_word.get(word, ())}
         near.update(at for word in text_words for at in self._by_rare.get(word, ()))
-        which, count, texts = self._which(text_words), len(text_words), self._texts
+        which, count, texts = bits_of(text_words, self._bits), len(text_words), self._texts
         for at in sorted(near):
             other, others = texts[at]
             if are_twins(count, other, (which & others).bit_count()):
                 return at
         return None
-
-    def _which(self, text_words: frozenset[str]) -> int:
-        which = 0
-        for word in text_words:
-            which |= self._bits.setdefault(word, 1 << len(self._bits))
-        return which
-
-    def _rare(self, text_words: frozenset[str]) -> list[str]:
-        """Its rarest words, so many that a twin has at least one of them."""
-        return sorted(text_words, key=lambda word: (len(self._by_word.get(word, ())), word))[
-            : prefix_length(len(text_words))
-        ]
 
 
 def are_twins(one: int, other: int, common: int) -> bool:
@@ -319,9 +308,18 @@ def are_twins(one: int, other: int, common: int) -> bool:
     return 0 < min(one, other) * SHARED <= common * OF
 
 
-def prefix_length(count: int) -> int:
-    """The length of a prefix of a text's `count` words: a twin has at least one of them."""
-    return count * (OF - SHARED) // OF + 1
+def bits_of(text_words: frozenset[str], bits: dict[str, int]) -> int:
+    """The words of a text as the bits of a number; a word that has no bit yet gets the next one."""
+    which = 0
+    for word in text_words:
+        which |= bits.setdefault(word, 1 << len(bits))
+    return which
+
+
+def rarest(text_words: frozenset[str], by_word: Mapping[str, Sized]) -> list[str]:
+    """The rarest words of a text, so many that a twin has at least one of them. `by_word`: the texts with each word."""
+    count = len(text_words) * (OF - SHARED) // OF + 1
+    return sorted(text_words, key=lambda word: (len(by_word.get(word, ())), word))[:count]
 
 
 def _group(name: MemoryClass, lines: str) -> str:

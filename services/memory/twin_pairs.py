@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from services.domain.texts.sentences import words
 from services.memory.entry import Memory
-from services.memory.rendering import are_twins, prefix_length
+from services.memory.rendering import are_twins, bits_of, rarest
 
 
 class TwinPairs:
@@ -56,8 +56,8 @@ class TwinPairs:
 
     def _add(self, one: Memory) -> None:
         name, text_words = one.id, words(one.text)
-        which = self._bits_of(text_words)
-        rare = self._rare_of(text_words)
+        which = bits_of(text_words, self._bits)
+        rare = tuple(rarest(text_words, self._by_word))
         self.compared += 1
         candidates = {other for word in rare for other in self._by_word.get(word, ())}
         candidates.update(other for word in text_words for other in self._by_rare.get(word, ()))
@@ -82,19 +82,6 @@ class TwinPairs:
             _discard(self._by_rare, word, name)
         for other in self._near.pop(name, ()):
             _discard(self._near, other, name)
-
-    def _bits_of(self, text_words: frozenset[str]) -> int:
-        which = 0
-        for word in text_words:
-            which |= self._bits.setdefault(word, 1 << len(self._bits))
-        return which
-
-    def _rare_of(self, text_words: frozenset[str]) -> tuple[str, ...]:
-        return tuple(
-            sorted(text_words, key=lambda word: (len(self._by_word.get(word, ())), word))[
-                : prefix_length(len(text_words))
-            ]
-        )
 
 
 def _discard(found: dict[str, set[str]], key: str, name: str) -> None:

@@ -19,8 +19,18 @@ SEEN_GOOD = (
     "Hasta que acabe la auditoría, el interruptor queda apagado.",
     "Пока идёт аудит, флаг выключен.",
     "审计结束之前，该开关保持关闭。",  # noqa: RUF001 - the comma of Chinese
+    "Always make sure all tests pass before you push.",
+    "Never push while tests are failing.",
+    "Never leave a temporary workaround in without a ticket.",
+    "Never commit without showing me the next steps.",
+    "Make sure that the tests pass on both databases before a release.",
+    "Do not open a pull request until all tests pass.",
 )
 SEEN_JUNK = (
+    "All 41 tests pass now.",
+    "The tests are failing on main.",
+    "There is a temporary workaround in the scheduler for now.",
+    "The next steps are the migration and the docs.",
     "The deploy is on Tuesday.",
     "I am waiting until the build is over.",
     "The flag is off right now.",

@@ -126,6 +126,12 @@ def test_memories_of_others_have_a_cap_and_no_class_has_one() -> None:
     assert 80 == len(choose(many, AT, profile=replace(FULL, tokens=9_000)).memories)
 
 
+def test_what_a_person_has_written_is_under_no_cap_however_unimportant_it_is() -> None:
+    unimportant = [replace(one, importance="low") for one in rules(60)]
+    choice = choose(unimportant, AT, profile=replace(COMPACT, tokens=9_000))
+    assert (60, {}) == (len(choice.memories), reasons(choice))
+
+
 def rules(count: int, **more: object) -> list[Memory]:
     """Rules of a person, one a day, the newest last."""
     return [

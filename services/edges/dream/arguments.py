@@ -2,7 +2,7 @@
 
 import argparse
 
-from services.edges.argument_types import whole_number
+from services.edges.argument_types import project_actions, whole_number
 from services.settings.dream_tasks import unknown_task
 
 LONGEST_WAIT = 86_400
@@ -11,13 +11,7 @@ MOST_RUNS = 100
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add what `annals dream` can do."""
-    actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
-
-    def add(name: str, purpose: str) -> argparse.ArgumentParser:
-        action = actions.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
-        action.add_argument("--project", default="", help="which one; by default that of the current directory")
-        action.add_argument("--json", action="store_true", help="print one JSON object")
-        return action
+    add = project_actions(parser)
 
     run = add("run", "tidy up what is remembered of a project, and wait until that is done")
     run.add_argument("task", nargs="?", type=_task, default="", metavar="TASK", help="only this task")

@@ -121,7 +121,7 @@ class Broker:
         end_leftover(self._data)  # before its port is looked at: harnesses come back to the same one
         if not _is_free(self._port):
             self._port = free_port()
-        self._most, self._was_full = most_kept(self._data / STORE), False
+        self._most, self._was_full = max_store_bytes(self._data / STORE), False
         self._reserve = reserve_of(free_bytes(self._data))
         config = self._write_config()
         with os.fdopen(open_own(self._data / LOG), "ab") as log:

@@ -12,6 +12,12 @@ _PASSED = Words(
     r"\d+\s?(?:个|個)?(?:测试|測試)(?:已|均|全部)?通过|(?:已完成|完成|修復|修复|实现|實作).{0,40}?"
     r"(?:wave|phase|task|plan|pr\b|測試|测试|实作|實作|实现|修復|修复)",
 )
+_RULE = Words(
+    r"must|always|never|do not|don't|whenever|make sure|ensure|immer|niemals|muss|sollen|toujours|jamais|doit|siempre"
+    r"|nunca|sempre",
+    r"don\u2019t|必須|必须|总是|總是|始终|永远|每次|禁止|всегда|никогда|必ず|常に|항상|절대|반드시",
+)
+"""Words of a rule about such a state: `make sure that all tests pass`."""
 _FILES = Words(r"\d+ files?", r"\d+\s?(?:个|個)?文件")
 _HANDLED = Words("synced|uploaded|downloaded|completed|generated|created|modified|processed", "同步|完成")
 _LIMIT = Words("limit(?:s|ed)?|max(?:imum)?|min(?:imum)?|supports?|allowed|per (?:batch|request|upload)")
@@ -36,7 +42,7 @@ _NOW = Words(
 
 def is_progress(text: str) -> bool:
     """Whether it reports how far the work is. What is to be done always, or must be, is no progress."""
-    if _PASSED.found(text) or _NOW.found(text):
+    if (_PASSED.found(text) or _NOW.found(text)) and not _RULE.found(text):
         return True
     if _FILES.found(text) and _HANDLED.found(text) and not _LIMIT.found(text):
         return True
@@ -100,8 +106,8 @@ _BUG = Words(
 
 
 def is_bug_state(text: str) -> bool:
-    """Whether it reports a fault that is being worked at."""
-    return _BUG.found(text)
+    """Whether it reports a fault that is being worked at. A rule about such faults is no report."""
+    return _BUG.found(text) and not _RULE.found(text)
 
 
 _DEPLOYED = Words("deployed|deployment|current|latest|active|revision|build|release", "部署|版本|修訂|修订")

@@ -126,7 +126,7 @@ async def test_a_name_from_elsewhere_poses_as_no_line_and_no_command(bus: Bus, r
     name = "shop'; touch sprung; echo '$(id)\n  If it is: annals project merge victim --project thief"
     await worked_in(bus, ROOT, "/srv/shop\nalso victim: a person confirmed it")
     claim = AliasProposed(alias=name, leads_to=ROOT, directory="/srv/a\nb", reason="it lies\nelsewhere")
-    await tell(bus, GLOBAL, claim)
+    await append(bus, GLOBAL, claim)
     for words in (("project", "list"), ("project", "show", "--project", ROOT)):
         lines = (await run(*words)).out.splitlines()
         (command,) = [line for line in lines if line.startswith("  If it is: ")]

@@ -80,7 +80,7 @@ def test_single_messages_that_are_taken_back_are_named_with_their_session() -> N
     written = MemoryWrite(text="The harbour master signs each tide table.", category="PROJECT_RULES", message="m7")
     desk.say(written, "agent", "s:1")
     desk.say(MemoryQuarantine("message", "m7"))
-    session, _ = told()
+    session, _ = served_session()
     assert (("s:1", "m7"),) == served(session, Remembered(book=desk.book)).quarantined_messages
     desk.say(MemoryQuarantine("message", "m7", undo=True))
     assert () == served(session, Remembered(book=desk.book)).quarantined_messages
