@@ -4,7 +4,6 @@ The tools, their actions and the slash commands are those that harnesses are off
 """
 
 import json
-import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -21,12 +20,12 @@ from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus, LogReader
 from tests.helpers.broker_world import HARBOUR, connected
 from tests.helpers.command_line import answering_rooms
+from tests.helpers.examples import SOME_AND_ALL
 from tests.helpers.waiting import PATIENCE
 from tests.helpers.wrong_input import VALUES, faults
 
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
 
-WHOLE = bool(os.environ.get("THOROUGH"))
 SHARE = 4
 """One in so many wrong values comes to an argument, where not all of them do: of every tool others."""
 LONGEST = 2_000
@@ -131,15 +130,16 @@ def wrong_with(reply: Replied, given: Mapping[str, object]) -> list[str]:
     return what
 
 
+@pytest.mark.parametrize("whole", SOME_AND_ALL)
 async def test_every_tool_and_slash_command_answers_wrong_arguments_with_a_sentence(
-    harness: Bus, bus: Bus, capsys: pytest.CaptureFixture[str]
+    harness: Bus, bus: Bus, capsys: pytest.CaptureFixture[str], *, whole: bool
 ) -> None:
     wrong: list[str] = []
     log = LogReader(bus)
     capsys.readouterr()
     for turn, one in enumerate(offered()):
         calls = [*enumerate(wrong_calls(one))]
-        for number, (kind, given) in calls if WHOLE else calls[turn % SHARE :: SHARE]:
+        for number, (kind, given) in calls if whole else calls[turn % SHARE :: SHARE]:
             before = await log.head()
             reply = await called(harness, one, given, number)
             if reply is None:

@@ -4,7 +4,6 @@ The commands are those of the parser: one that is new is asked here as soon as i
 """
 
 import asyncio
-import os
 import sys
 from collections.abc import AsyncIterator
 from io import StringIO
@@ -18,11 +17,11 @@ from services.edges.arguments import parser
 from services.kit import rooms
 from services.kit.bus import Bus, LogReader
 from tests.helpers.command_line import answering_rooms, ended
+from tests.helpers.examples import SOME_AND_ALL
 from tests.helpers.wrong_input import Leaf, faults, leaves, line, spread
 
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
 
-WHOLE = bool(os.environ.get("THOROUGH"))
 BEGINS = {"up", "demo", "replay", "bench", "service", "setup", "down", *rooms.ROOMS}
 """Commands that begin, end or connect an installation: here they get what is refused before."""
 LEAVES = list(leaves(parser()))
@@ -57,14 +56,15 @@ def asked(leaf: Leaf) -> bool:
 
 
 @pytest.mark.usefixtures("house")
+@pytest.mark.parametrize("whole", SOME_AND_ALL)
 async def test_every_command_refuses_every_wrong_argument_in_a_sentence(
-    bus: Bus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    bus: Bus, tmp_path: Path, capsys: pytest.CaptureFixture[str], *, whole: bool
 ) -> None:
     wrong: list[str] = []
     named: set[str] = set()
     log = LogReader(bus)
     for turn, leaf in enumerate(filter(asked, LEAVES)):
-        for name, argument, value in spread(leaf, tmp_path, turn, whole=WHOLE):
+        for name, argument, value in spread(leaf, tmp_path, turn, whole=whole):
             before = await log.head()
             found = await asyncio.to_thread(ended, line(leaf, tmp_path, (argument, value)), capsys)
             written = [one.event async for one in log.after(before, "log.>") if not isinstance(one.event, MemoryJudged)]
@@ -78,14 +78,15 @@ async def test_every_command_refuses_every_wrong_argument_in_a_sentence(
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("whole", SOME_AND_ALL)
 def test_every_command_that_begins_something_refuses_wrong_arguments_first(
-    tmp_path: Path, nowhere: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, nowhere: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, whole: bool
 ) -> None:
     monkeypatch.setenv("ANNALS_NATS__URL", nowhere)
     monkeypatch.setenv("ANNALS_NATS__WAIT", "0.05")
     wrong: list[str] = []
     for turn, leaf in enumerate(one for one in LEAVES if not asked(one)):
-        for name, argument, value in spread(leaf, tmp_path, turn, whole=WHOLE):
+        for name, argument, value in spread(leaf, tmp_path, turn, whole=whole):
             found = ended(line(leaf, tmp_path, (argument, value)), capsys)
             what = faults(*found, (value,))
             wrong += [f"annals {' '.join(leaf.words)}: {argument.dest} {name}: {one}" for one in what]

@@ -17,6 +17,13 @@ def soak(*, unless: bool) -> Sequence[pytest.MarkDecorator]:
     return () if unless else (pytest.mark.soak,)
 
 
+SOME_AND_ALL = [
+    pytest.param(False, id="some"),
+    pytest.param(True, id="all", marks=[pytest.mark.soak, pytest.mark.timeout(1_800)]),
+]
+"""The parameters of a test with a broker that tries a share of its cases, and all of them in `make soak`."""
+
+
 def examples(most: int) -> int:
     if os.environ.get(THOROUGH):
         return most
