@@ -153,7 +153,7 @@ def _lines(text: str, found: Iterable[Replacement]) -> Iterator[Span]:
         yield start, (reached := end + 1 if end >= 0 else len(text))
 
 
-def _reading(text: str, replaced: list[Replacement], kept: Iterable[Span]) -> Reading:
+def _reading(text: str, replaced: list[Replacement], spans: Iterable[Span]) -> Reading:
     pieces, starts, origins, length = list[str](), list[int](), list[Span](), 0
 
     def add(piece: str, start: int, end: int) -> None:
@@ -166,7 +166,7 @@ def _reading(text: str, replaced: list[Replacement], kept: Iterable[Span]) -> Re
 
     remaining = iter(replaced)
     following = next(remaining, None)
-    for start, end in kept:
+    for start, end in spans:
         position = start
         while following and following.start < end:
             add(text[position : following.start], position, following.start)
