@@ -48,7 +48,7 @@ from services.domain.secrets.patterns import (
     YAML_PASSWORD,
     token_pattern,
 )
-from services.domain.secrets.readings import LEVELS, Reading, as_bytes, as_decoded, as_shown
+from services.domain.secrets.readings import LEVELS, TextReading, as_bytes, as_decoded, as_shown
 from services.domain.secrets.rules import Searched, random_runs, ruled_secrets
 from services.domain.texts.placeholders import MASKED
 
@@ -119,7 +119,7 @@ def _encoded_findings(text: str, written: bytes, level: int = 0) -> list[SecretF
     return found + _in_original(decoded, _encoded_findings(decoded.text, as_bytes(decoded.text), level + 1))
 
 
-def _in_original(reading: Reading, found: list[SecretFinding]) -> list[SecretFinding]:
+def _in_original(reading: TextReading, found: list[SecretFinding]) -> list[SecretFinding]:
     return [SecretFinding(*reading.original(start, end), kind) for start, end, kind in found]
 
 

@@ -56,7 +56,7 @@ class Replacement(NamedTuple):
     text: str
 
 
-class Reading(NamedTuple):
+class TextReading(NamedTuple):
     """A text as it is read, and where each of its pieces is in the text that it was made from."""
 
     text: str
@@ -85,7 +85,7 @@ def as_bytes(text: str) -> bytes:
     return text.encode("ascii", "replace")
 
 
-def as_shown(text: str, written: bytes) -> Reading | None:
+def as_shown(text: str, written: bytes) -> TextReading | None:
     """The text without colours and other letters that nobody sees; none where it has no such."""
     if not MARK_OF_CONTROL.first(written) and (text.isascii() or not any(map(text.__contains__, NO_WIDTH))):
         return None
@@ -93,7 +93,7 @@ def as_shown(text: str, written: bytes) -> Reading | None:
     return _reading(text, removed, [(0, len(text))]) if removed else None
 
 
-def as_decoded(text: str, runs: Iterable[Span]) -> Reading | None:
+def as_decoded(text: str, runs: Iterable[Span]) -> TextReading | None:
     """The lines of a text that have anything encoded, decoded; none where there are no such.
 
     `runs` are the long runs of letters and digits in it.
@@ -153,7 +153,7 @@ def _lines(text: str, found: Iterable[Replacement]) -> Iterator[Span]:
         yield start, (reached := end + 1 if end >= 0 else len(text))
 
 
-def _reading(text: str, replaced: list[Replacement], spans: Iterable[Span]) -> Reading:
+def _reading(text: str, replaced: list[Replacement], spans: Iterable[Span]) -> TextReading:
     pieces, starts, origins, length = list[str](), list[int](), list[Span](), 0
 
     def add(piece: str, start: int, end: int) -> None:
@@ -173,4 +173,4 @@ def _reading(text: str, replaced: list[Replacement], spans: Iterable[Span]) -> R
             add(following.text, following.start, following.end)
             position, following = following.end, next(remaining, None)
         add(text[position:end], position, end)
-    return Reading("".join(pieces), starts, origins)
+    return TextReading("".join(pieces), starts, origins)
