@@ -34,7 +34,8 @@ InstallationFactory = Callable[..., AbstractAsyncContextManager[Installation]]
 
 def pytest_configure(config: pytest.Config) -> None:
     """What a developer has set is none of a test's business: what no test sets is as it is by default."""
-    for name in {name for name in os.environ if name.startswith(SETTINGS)} - {recordings.FOREIGN}:
+    recordings.rename_variable()
+    for name in {name for name in os.environ if name.startswith(SETTINGS)}:
         del os.environ[name]
     use_profile()
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", default=None):

@@ -78,7 +78,8 @@ def _whole(one: msgspec.Struct, field: str, value: Any) -> Any:  # noqa: ANN401 
 def _value(value: object) -> object:
     match value:
         case str():
-            return _short(value) if len(value) <= SHORT else mask(value)
+            masked_text = _short(value) if len(value) <= SHORT else mask(value)
+            return value if masked_text == value else masked_text
         case tuple():
             masked = tuple(_value(each) for each in value)
             return value if all(one is other for one, other in zip(masked, value, strict=True)) else masked

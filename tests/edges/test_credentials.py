@@ -18,7 +18,6 @@ from services.kit import rooms
 from tests.helpers.annals_command import annals
 from tests.helpers.command_line import Ended, answering_rooms, ended
 from tests.helpers.examples import soak
-from tests.helpers.recordings import FOREIGN
 from tests.helpers.team_broker import PASSWORDS, TeamBroker, passwords
 from tests.helpers.wrong_input import Leaf, faults, leaves, line
 
@@ -69,7 +68,6 @@ async def shell(
     bus = await team.connect("room")
     await bus.ensure()
     async with answering_rooms(bus, tmp_path / "rooms", place):
-        monkeypatch.delenv(FOREIGN, raising=False)
         for name, value in developer.items():
             monkeypatch.setenv(name, value)
         monkeypatch.chdir(place)

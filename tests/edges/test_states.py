@@ -16,7 +16,6 @@ from services.edges.arguments import parser
 from services.kit import rooms
 from tests.helpers.annals_command import annals
 from tests.helpers.command_line import ended
-from tests.helpers.recordings import FOREIGN
 from tests.helpers.team_broker import TeamBroker, passwords
 from tests.helpers.wrong_input import Leaf, faults, leaves, line
 
@@ -62,7 +61,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("ANNALS_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ANNALS_NATS__WAIT", "0.05")
-    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", FOREIGN):
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "stdin", StringIO())
     return tmp_path / "data"

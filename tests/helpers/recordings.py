@@ -6,14 +6,22 @@ from pathlib import Path
 
 FOREIGN = "ANNALS_RECORDED"
 """The variable that names the folder of foreign recordings; tests/recorded/README.md says how it is laid out."""
+OF_TESTS = "TESTS_RECORDED"
+"""The same among the tests: a variable that begins as our settings do would be an unknown one to what is tested."""
 SHIPPED = Path(__file__).parents[1] / "recorded"
 LONG = "opencode/rec_long/final_session.json.gz"
 """392 calls. It is foreign for what it reads: sources of Python's standard library."""
 
 
+def rename_variable() -> None:
+    """Leave no variable to what is tested that is no setting."""
+    if named := os.environ.pop(FOREIGN, ""):
+        os.environ[OF_TESTS] = named
+
+
 def foreign(path: str = "") -> Path | None:
     """A path within the folder of foreign recordings; none where no such folder is named."""
-    named = os.environ.get(FOREIGN)
+    named = os.environ.get(FOREIGN) or os.environ.get(OF_TESTS)
     if not named:
         return None
     if not Path(named).is_dir():

@@ -32,8 +32,8 @@ SHORTEST_WIDE, WIDE = 5, 10
 PREVIEW = 120
 _LINE = 2_000
 """Characters of a line in which a phrase is looked for."""
-_SHORTEST = 3
-"""Characters of the shortest phrase with what it asks for."""
+_SHORTEST, _SHORTEST_ASCII = 3, 6
+"""Characters of the shortest phrase with what it asks for: of any, and of those in letters of ASCII alone."""
 _SEPARATOR = re.compile(r"[ \t]*[:\uff1a,\uff0c]?[ \t\u3000]*")
 _UNQUOTED = re.compile(r"^(?:[ \t]{0,12}[>\u300b|+-])+[ \t]?")
 """The mark before a quoted line, and before one of a diff."""
@@ -118,7 +118,7 @@ class PhraseHit(msgspec.Struct, frozen=True):
 def phrase_in(line: str) -> PhraseHit | None:
     """The first phrase of a line, with what it asks for."""
     line = line[:_LINE]
-    if len(line.strip()) < _SHORTEST:
+    if len(line.strip()) < (_SHORTEST_ASCII if line.isascii() else _SHORTEST):
         return None
     begins = [at for at in _begins(line) if not _is_inside_quotes(line[:at])]
     within = [end.end() for end in _CLAUSE.finditer(line) if not _is_inside_quotes(line[: end.end()])]

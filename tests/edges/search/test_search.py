@@ -106,6 +106,8 @@ async def test_where_the_index_cannot_be_written_nothing_is_not_called_nothing(
         return encode(IndexPosition(failure="OSError: No space left on device"))
 
     await bus.serve(ask(IndexPositionAsk.NAME), "indexer", answer)
+    for name in ("m7", "m8", "m9"):
+        await LogWriter(bus).append(*message(name, "What nobody has indexed yet"))
     for rows in ([], [ROWS[-1]]):
         await house.write(rows)
         ended = await run("tide table")
