@@ -146,7 +146,7 @@ class Recall:
         self._last.update(dict.fromkeys(self._add(shown), shown.source))
 
     def _own(self, shown: VisibleText) -> None:
-        """What the agent wrote itself shows what nobody else has: a passing mention is no place to read up on."""
+        """Note a text of the agent's own. It shows only what nobody else has: a mention is no place to read up on."""
         for name in self._add(shown):
             self._last.setdefault(name, shown.source)
 

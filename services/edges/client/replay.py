@@ -118,7 +118,7 @@ async def _alone(transcript: Transcript, options: ReplayOptions, watch: Callable
 
 
 def address_of(transcript: Transcript, run: str = "") -> Address:
-    """Where a session is played: sessions of one directory share a project, and so its memory, in one run."""
+    """The address at which a session is played: in one run, sessions of a directory share a project and its memory."""
     where = derived_id("directory", transcript.seen.directory)[:8] if transcript.seen.directory else ""
     return Address("-".join(filter(None, (PROJECT, where))) + run, f"{transcript.session}{run}")
 
