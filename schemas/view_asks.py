@@ -304,7 +304,7 @@ class DocProposalReport(msgspec.Struct, frozen=True):
 
     path: str
     name: str
-    """The name of it in a decision."""
+    """The name of the proposal in a decision."""
     status: Literal["pending", "applied", "dismissed"]
     digest: str
     """sha256 of the document that it was made from, in hex."""

@@ -43,7 +43,7 @@ class CompartmentSealed(Event, frozen=True):
     tokens: int = 0
     """Estimated tokens of the messages that it replaces."""
     source: str = "rules"
-    """The author of it: `rules`, or `provider/model`."""
+    """The author of the compartment: `rules`, or `provider/model`."""
     fingerprint: str = ""
     """Of the messages as they were read."""
     copied: int = 0

@@ -24,7 +24,7 @@ class ErasureOrdered(Event, frozen=True):
     cost: int
     """The parameter N of scrypt; r is 8, and p is 1."""
     lengths: list[int] = []
-    """UTF-8 bytes of each spelling."""
+    """The length of each spelling, in bytes of UTF-8."""
     anchors: list[int] = []
     """A filter of 12 bits of the first 8 bytes of each spelling."""
     checks: list[int] = []

@@ -44,12 +44,12 @@ class MemoryProposed(Event, frozen=True):
     supersedes: list[str] = []
     """Memories that it is to take the place of."""
     change: str = ""
-    """The change that it would make of memories that there are: `merge`, `revise`, `archive` or `importance`; empty:
+    """The change that the candidate would make of other memories: `merge`, `revise`, `archive` or `importance`; empty:
     none."""
     targets: list[str] = []
-    """The memories that it would change, with the one that goes on first."""
+    """The memories that the candidate would change, with the one that goes on first."""
     revisions: list[int] = []
-    """The number of the wording that each of these memories had."""
+    """The number of the wording that each memory of `targets` had."""
     reason: str = ""
     """The reason for the change."""
 
@@ -255,7 +255,7 @@ class MemoryRetrieved(Event, frozen=True):
     origin: str = ""
     """The session whose agent has searched."""
     message: str = ""
-    """The message of that session with the answer."""
+    """The message with the answer to the search."""
 
 
 EVENTS: tuple[type[Event], ...] = (

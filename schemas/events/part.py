@@ -34,7 +34,7 @@ class PartRecorded(Event, frozen=True):
     attachments: str = ""
     """The attachments that a tool returned in addition to its text, as JSON: a list as in the inbox."""
     attachment_tokens: int = 0
-    """The tokens of these attachments, which are among `tokens`."""
+    """The tokens of `attachments`, which are among `tokens`."""
     digest: str = ""
     """Of the content as the harness holds it: another digest is another content."""
     text: LogOnly = ""

@@ -26,7 +26,7 @@ class KeyFileProposed(Event, frozen=True):
     reads: int
     """The number of times that agents of primary sessions have read it."""
     edits: int
-    """The number of times that these agents have changed it after somebody had read it."""
+    """The number of times that agents of primary sessions have changed it after somebody had read it."""
     size: int
     """Its content in bytes."""
     is_applied: bool = False

@@ -124,7 +124,7 @@ class MemoryLimits(msgspec.Struct, frozen=True):
     enabled: Annotated[bool, Meta(extra={"project": "off", "own": "off"})] = True
     """Whether anything is remembered and used. Without, nothing is written, and nothing that was is lost."""
     mode: Literal["compact", "full"] = "compact"
-    """The part of it that is at the head of prompts: the strongest memories, or nearly all."""
+    """The part of the memory that is at the head of prompts: the strongest memories, or nearly all."""
     compact_tokens: Annotated[int, Meta(ge=0, le=10_000, extra={"project": "lower"})] = 900
     """The most tokens that memories take at the head in the mode `compact`."""
     compact_entries: Annotated[int, Meta(ge=0, le=1_000, extra={"project": "lower"})] = 28

@@ -48,7 +48,7 @@ class Profile(msgspec.Struct, frozen=True):
     entries: int | None = None
     """The most memories that no person wrote or pinned; none: as many as there is room for."""
     considered: int = 600
-    """The number of those that are looked at, the strongest first: more than there is ever room for."""
+    """The number of such memories that are looked at, the strongest first: more than there is ever room for."""
 
 
 COMPACT = Profile(tokens=900, entries=28)

@@ -115,7 +115,7 @@ class SearchStore:
 
     @property
     def copied(self) -> int:
-        """The number of them that can be compared without their tables."""
+        """The number of rows that can be compared without their tables."""
         return sum(len(stored.copies) for project in self._stored.values() for stored in project.kinds.values())
 
     @property

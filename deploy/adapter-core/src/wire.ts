@@ -1543,7 +1543,7 @@ export interface DocProposalList {
 export interface DocProposalReport {
   path: string;
   /**
-   * The name of it in a decision.
+   * The name of the proposal in a decision.
    */
   name: string;
   status: "applied" | "dismissed" | "pending";

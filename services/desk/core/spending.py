@@ -33,7 +33,7 @@ class Reservation(msgspec.Struct, frozen=True):
     """A reservation and what became of it."""
 
     tokens: int
-    """The tokens that it takes of its day: reserved, or in the end spent."""
+    """The tokens that the reservation takes of its day: reserved, or in the end spent."""
     micros: int
     seq: int
     """The log position of its newest fact."""

@@ -63,7 +63,7 @@ class ErasureScope(msgspec.Struct, frozen=True):
     sessions: frozenset[Address] = frozenset()
     """The sessions of which all facts go."""
     session_ids: frozenset[str] = frozenset()
-    """The ids of those sessions, under which other facts and messages name them."""
+    """The ids of `sessions`, under which other facts and messages name them."""
     projects: frozenset[str] = frozenset()
     """The projects of which all facts go, with all their sessions."""
     memories: frozenset[tuple[str, str]] = frozenset()

@@ -50,7 +50,7 @@ class Request(msgspec.Struct, frozen=True):
     tool: str = ""
     kind: Kind = "other"
     target: str = ""
-    """The subject of it, in at most 240 characters: a path, the first line of a command, a pattern."""
+    """The subject of the call, in at most 240 characters: a path, the first line of a command, a pattern."""
     files: tuple[str, ...] = ()
     """The files that it names."""
     touches: tuple[Touch, ...] = ()

@@ -47,7 +47,7 @@ class CallRecall(msgspec.Struct, frozen=True):
     misses: int
     """Outputs and messages that would have to be looked at again."""
     units: float
-    """The cost of that, in the units of `cost.units`."""
+    """The cost of looking at these again, in units of a plain input token."""
 
 
 class Recalled(msgspec.Struct, frozen=True):

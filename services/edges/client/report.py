@@ -107,7 +107,7 @@ class CallLine(msgspec.Struct, frozen=True):
     names: int
     """The number of names that the agent wrote and had been shown."""
     missing: tuple[str, ...]
-    """Those of these names that were nowhere in the prompt."""
+    """Names that the agent wrote and had seen before, and that were nowhere in the prompt."""
     file_edits: int
     """The number of edits whose old text had been shown."""
     based: int

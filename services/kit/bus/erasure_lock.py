@@ -25,7 +25,7 @@ SUBJECT = "erasure.lock"
 SECONDS = 60.0
 """Until a lock that is not renewed is anybody's."""
 RENEWALS = 12
-"""The number of renewals within that time."""
+"""The number of renewals of the lock within `SECONDS`."""
 MARGIN = 0.8
 """The part of that time after which its owner sends nothing more: what it sent last arrives before all is over."""
 WRONG_LAST_SEQUENCE = 10071

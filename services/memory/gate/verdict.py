@@ -44,9 +44,9 @@ class Verdict(msgspec.Struct, frozen=True):
     """Whether a text passes, and what was found in it."""
 
     reasons: tuple[str, ...] = ()
-    """The reasons why it does not pass; empty: it passes."""
+    """The reasons why the text does not pass; empty: it passes."""
     diagnostics: tuple[str, ...] = ()
-    """The oddities of it that are no reasons."""
+    """The oddities of the text that are no reasons."""
 
     @property
     def accepted(self) -> bool:

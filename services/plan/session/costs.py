@@ -50,7 +50,7 @@ def served_tokens(conversation: Conversation, plan: PlanState) -> int:
 
 
 def cost(conversation: Conversation, plan: PlanState, messages: Iterable[Message]) -> int:
-    """The tokens of those of these messages that are listed and not cut away. All, with the heads, are the prompt."""
+    """The tokens of these messages, as far as they are listed and not cut away. All, with the heads, are the prompt."""
     whole = 0
     for message in messages:
         whole += message.tokens + added_by(plan.pairs.get(message.recorded.message))

@@ -17,11 +17,11 @@ class Course(msgspec.Struct, frozen=True):
     floor: int = 0
     """The tokens that a rebase would have left at all these calls together: tokens above that were read in excess."""
     judged: int = 0
-    """The tokens that were served when that was judged."""
+    """The tokens that were served when `remainder` was judged."""
     before: int = 0
     """The tokens that the newest rebase was expected to save at each call."""
     price: float = 0.0
-    """The price of that rebase, in plain tokens."""
+    """The price of the newest rebase, in plain tokens."""
 
     def after(self, served: int) -> "Course":
         """With one call more."""

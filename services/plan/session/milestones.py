@@ -33,7 +33,7 @@ class Milestones(msgspec.Struct, frozen=True):
     read: str = ""
     """The part that shows the notes as they were read last."""
     read_at: int = 0
-    """The position of that part in the log."""
+    """The position in the log of the part `read`."""
     call: str = ""
     """The call whose result will show them."""
     ahead: str = ""

@@ -91,15 +91,15 @@ class Session(msgspec.Struct, frozen=True):
     """The session before this one, as the first plan of this one recorded it."""
     reclaim: Reclaim = Reclaim()
     firm: Firm = Firm()
-    """The part of it that stays with every rebase that nobody asks for."""
+    """The part of the conversation that stays with every rebase that nobody asks for."""
     history: CompartmentHistory = CompartmentHistory()
-    """The compressed part of it."""
+    """The compressed part of the conversation."""
     failed: HistoryFailed | None = None
     """The failure to compress history that has come since the newest step; None: there was none."""
     failing: HistoryFailed | None = None
     """The failure to compress history that came between the newest step and the one before; None: there was none."""
     orders: Orders = Orders()
-    """The orders of a person about it, and their outcomes."""
+    """The orders of a person about the session, and their outcomes."""
     learned: Learned = Learned()
     uses: Uses = Uses()
     readings: Readings = Readings()

@@ -23,8 +23,8 @@ class CapturedDocument(msgspec.Struct, frozen=True):
     seq: int
     """The position of the fact with the text, or with the name of the body that is the text."""
     text_ref: str = ""
-    """The name of the body that is the text, where that is too long for a message; empty: the fact has the text
-    itself."""
+    """The name of the body that is the text, where that is too long for a message; empty: the fact itself has the
+    text."""
 
 
 class Documents(msgspec.Struct, frozen=True):

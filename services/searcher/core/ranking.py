@@ -35,7 +35,7 @@ REST = 0.8
 FIRST = 5
 """Rows among which one must have it."""
 COVERED, TOKENS = 0.5, 0.5
-"""The weights, for that, of the share of a query's words that a row has, and of its tokens; a text's meaning counts
+"""The weights in the evidence for a row: of the query's words that it has, and of its tokens; a text's meaning counts
 1."""
 ALIKE = 0.35
 """The cosine from which on two texts are called similar in meaning."""
