@@ -89,7 +89,7 @@ class Embedded(msgspec.Struct, frozen=True, omit_defaults=True):
     texts: tuple[EmbeddedText, ...] = ()
     """In the order in which they were asked for."""
     error: str = ""
-    """Why there are none. Search goes by words alone meanwhile."""
+    """The reason why there are no vectors; empty: there are. Search goes by words alone meanwhile."""
 
 
 class ProbeAsk(Ask, frozen=True):
@@ -144,7 +144,8 @@ class Explained(msgspec.Struct, frozen=True, omit_defaults=True):
     lanes: tuple[str, ...] = ()
     """The kinds of edits that decided it, as `services/plan/lanes` names them: `drops`, `search hint`."""
     causes: tuple[str, ...] = ()
-    """Why covered messages changed, where a rebase made it; empty: it came with its messages, in an extension."""
+    """The causes for which covered messages changed, where a rebase made it; empty: it came with its messages, in an
+    extension."""
     ordinal: int = 0
     """The place of the message that it changes; 0: it changes none, or that message has no place."""
     tag: int = 0
@@ -163,7 +164,7 @@ class PromptHint(msgspec.Struct, frozen=True, omit_defaults=True):
     source: str
     id: str
     score: float
-    """How well it fits, from 0 to 1."""
+    """The score of how well it fits, from 0 to 1."""
     text: str = ""
 
 
@@ -176,7 +177,7 @@ class PromptSearch(msgspec.Struct, frozen=True, omit_defaults=True):
     seq: int
     """Position of the fact that recorded it."""
     query: str = ""
-    """What was searched for, in one line."""
+    """The query of the search, in one line."""
     text: str = ""
     """The beginning of the answer, in one line; empty: the log has it elsewhere, since it is long."""
     bytes: int = 0
@@ -199,15 +200,15 @@ class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
     """Its whole id."""
     title: str = ""
     call: int = 0
-    """The number of the call in its session, from 1 on ..."""
+    """The number of the call in its session, from 1 on."""
     calls: int = 0
-    """... and how many there are by now."""
+    """The number of calls of the session by now."""
     tags: int = 0
-    """How many of the edits in force do nothing but show a tag."""
+    """The number of edits in force that do nothing but show a tag."""
     left_out: int = 0
-    """How many older edits there are that were asked for and are not among `edits`."""
+    """The number of older edits that were asked for and are not among `edits`."""
     hints: tuple[PromptHint, ...] = ()
-    """What was added behind messages of a person, the newest first, at most `max_edits`."""
+    """The hints that were added behind messages of a person, the newest first, at most `max_edits`."""
     searches: tuple[PromptSearch, ...] = ()
     """Answers to searches that are in the prompt, the newest first, at most `max_edits`."""
 
@@ -233,7 +234,7 @@ class SessionStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     spent: float = 0.0
     """Percent of what a rebase costs that going on as it is has cost; at 100 a rebase is made."""
     reason: str = ""
-    """Why no rebase was made at the newest call."""
+    """The reason why no rebase was made at the newest call."""
 
 
 class SkippedRecord(msgspec.Struct, frozen=True):
@@ -254,7 +255,7 @@ class LogBreak(msgspec.Struct, frozen=True):
     agreed: int
     """The position up to which both are known to be the same."""
     head: int
-    """Where the log ended when it was noticed."""
+    """The last position of the log when it was noticed."""
 
 
 class Status(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -353,9 +354,9 @@ class ExpandAsk(Ask, frozen=True):
     project: str
     session: str
     start: Count = 0
-    """The first message of a range, as history counts them ..."""
+    """The first message of a range, as history counts them."""
     end: Count = 0
-    """... and the last one; 0: only the first."""
+    """The last message of the range; 0: only the first."""
     message: str = ""
     """A message by its number or by its id."""
     tag: Count = 0
@@ -401,8 +402,8 @@ class CompactionContext(msgspec.Struct, frozen=True, omit_defaults=True):
 MemoryView = Literal[
     "read", "list", "why", "missing", "quality", "twins", "history", "notes", "review", "policy"
 ]  # fmt: skip
-"""What is asked of a project's memory: its text for an agent, all of it, why one is or is not shown, what is left out
-of a head and for which reason, how candidates fared, which may say the same, the facts about one memory,
+"""The view of a project's memory that is asked for: its text for an agent, all of it, why one is or is not shown, what
+is left out of a head and for which reason, how candidates fared, which may state the same, the facts about one memory,
 the notes of all sessions, what waits for a person with the words that it came from, or the policy."""
 
 
@@ -446,7 +447,7 @@ class MemoryEntry(msgspec.Struct, frozen=True):
     rendered: bool = False
     """Whether a head that is made now would show it."""
     omitted: str = ""
-    """Why it would not."""
+    """The reason why such a head would not show it; empty: it would."""
     strength: float = 0.0
     pinned: bool = False
     trust: str = ""
@@ -456,11 +457,11 @@ class MemoryEntry(msgspec.Struct, frozen=True):
     sources: tuple[MemorySource, ...] = ()
     importance: str = "normal"
     change: str = ""
-    """Of a proposal: what would be done with other memories (`merge`, `revise`, `archive`, `importance`) ..."""
+    """Of a proposal: the change that it would make of other memories (`merge`, `revise`, `archive`, `importance`)."""
     targets: tuple[str, ...] = ()
-    """... with which ones ..."""
+    """Of a proposal: the memories that it would change."""
     reason: str = ""
-    """... and why."""
+    """Of a proposal: the reason for the change."""
 
 
 class NoteEntry(msgspec.Struct, frozen=True):
@@ -482,15 +483,15 @@ class JunkRate(msgspec.Struct, frozen=True):
     """The share of junk in what came from one source."""
 
     source: str
-    """Whose words it was: `person`, `agent`, `historian`, ..."""
+    """The author of the words: one of `TRUSTS`, such as `person`, `agent` or `historian`."""
     junk: int
-    """Memories that were rejected, archived or quarantined ..."""
+    """The memories that were rejected, archived or quarantined."""
     total: int
-    """... of all that were decided on or are active."""
+    """All memories that were decided on or are active."""
     sample_junk: int = 0
-    """The same by labels, of what this release remembers of recorded sessions ..."""
+    """The junk, by labels, among what this release remembers of recorded sessions."""
     sample_total: int = 0
-    """... 0: none of it came from this source."""
+    """All that this release remembers of recorded sessions; 0: none of it came from this source."""
 
 
 class HiddenMemory(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -498,7 +499,8 @@ class HiddenMemory(msgspec.Struct, frozen=True, omit_defaults=True):
 
     id: str
     reason: str
-    """Why: `token_budget`, `global_cap`, `empty_budget` where others leave no room for it, or `twin`, `expired`."""
+    """The reason: `token_budget`, `global_cap`, `empty_budget` where others leave no room for it, or `twin`,
+    `expired`."""
     since: int
     """The position of the fact since which it is not."""
     pinned: bool = False
@@ -537,12 +539,13 @@ class MemoryReply(msgspec.Struct, frozen=True, omit_defaults=True):
     more: bool = False
     """Of `list` and `review`: there are further pages."""
     id: str = ""
-    """Of `why` and `history`: the memory, whether the head shows it, and the reason ..."""
+    """Of `why` and `history`: the memory that is asked about; `rendered` is whether the head shows it, and `reason`
+    why."""
     rendered: bool = False
     reason: str = ""
     revision: int = 0
     facts: tuple[Fact, ...] = ()
-    """... and the facts that led to it."""
+    """Of `why` and `history`: the facts that led to that memory."""
 
 
 class SearchAsk(Ask, frozen=True):
@@ -555,7 +558,8 @@ class SearchAsk(Ask, frozen=True):
     session: str = ""
     """The session that asks: what its prompt shows already is not repeated. Empty: a person asks, in none."""
     sources: tuple[str, ...] = ()
-    """Where to look; empty: everywhere. Unknown ones are left out, and the reply says so; an error where all are."""
+    """The sources to search; empty: all. Unknown ones are left out, and the reply names them; an error where all are
+    unknown."""
     sessions: tuple[str, ...] = ()
     """Only from these."""
     actors: tuple[str, ...] = ()
@@ -583,18 +587,18 @@ class Hit(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str
     """Of the message, memory, compartment or note; of a commit its whole sha; of outputs the message that has them."""
     score: float
-    """How well it fits whatever else there is, from 0 to 1."""
+    """The score of how well it fits whatever else there is, from 0 to 1."""
     fragment: str = ""
     """Of its text, where it fits; of outputs the name with the names next to it there."""
     why: tuple[str, ...] = ()
-    """Why it fits: words of the query, something that it has word for word, or its meaning."""
+    """The reasons why it fits: words of the query, something that it has word for word, or its meaning."""
     session: str = ""
     ordinal: int = 0
     """Of a message, and of its outputs, its place in its session; of a compartment the first one that it covers."""
     first: int = 0
-    """The messages around it that are worth reading ..."""
+    """The first of the messages around it that are worth reading for who wants to know more."""
     last: int = 0
-    """... for who wants to know more."""
+    """The last of the messages around it that are worth reading."""
     at: datetime | None = None
     actor: str = ""
     role: str = ""
@@ -608,9 +612,9 @@ class FoundSession(msgspec.Struct, frozen=True, omit_defaults=True):
 
     session: str
     messages: int = 0
-    """How many of its messages can be found."""
+    """The number of its messages that can be found."""
     compartments: int = 0
-    """How many parts of its history."""
+    """The number of parts of its history that can be found."""
     last: int = 0
     """The number of its newest message that has one."""
     began: datetime | None = None
@@ -624,17 +628,18 @@ class Hits(msgspec.Struct, frozen=True, omit_defaults=True):
     session: FoundSession | None = None
     """The session that the query names; then the hits are messages of it."""
     in_prompt: tuple[Hit, ...] = ()
-    """Where nothing else is known: what the session that asks has before it already."""
+    """The hits that the session that asks has before it already, where nothing else is known."""
     unknown: tuple[str, ...] = ()
     """Those of the sessions that were asked for of which nothing is indexed."""
     searched: tuple[Source, ...] = ()
-    """Where it was looked for."""
+    """The sources that were searched."""
     degraded: tuple[str, ...] = ()
-    """What could not be searched as it should have been, and why."""
+    """The parts that could not be searched as they should have been, each with the reason."""
     read_through: int = 0
     """The position of the log up to which all was searched."""
     index_failure: str = ""
-    """Why the index cannot be written now, so that it may lack what the log has; empty: it can, as far as is known."""
+    """The reason why the index cannot be written now, so that it may lack what the log has; empty: it can, as far as is
+    known."""
     is_behind: bool = False
     """Whether the index lacks something that the log had when the question came, or nobody knows whether it does."""
     text: str = ""
@@ -658,17 +663,17 @@ class Augmentation(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply to `ask.augment`."""
 
     hits: tuple[Hit, ...] = ()
-    """What helps: where each was found, and as its fragment the words that are quoted."""
+    """The hits that help: where each was found, and as its fragment the words that are quoted."""
     text: str = ""
     """The same to read. For a session it is the element that goes out behind the request, where there are hits."""
     notice: str = ""
-    """How the hits were chosen, in a sentence for the person."""
+    """The way in which the hits were chosen, in a sentence for the person."""
     model: str = ""
     """The model that has chosen them; empty: they are the best hits of the searches."""
     searches: tuple[str, ...] = ()
-    """What was searched for."""
+    """The queries that were searched for."""
     degraded: tuple[str, ...] = ()
-    """What could not be searched as it should have been, and why."""
+    """The parts that could not be searched as they should have been, each with the reason."""
     error: str = ""
 
 
@@ -717,7 +722,7 @@ class IndexPosition(msgspec.Struct, frozen=True, omit_defaults=True):
     """All up to this position is in the index."""
     error: str = ""
     failure: str = ""
-    """Why the index cannot be written now; empty: it can."""
+    """The reason why the index cannot be written now; empty: it can."""
 
 
 ASKS: tuple[type[Ask], ...] = (

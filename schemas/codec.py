@@ -18,7 +18,7 @@ NAMESPACE = uuid.UUID("6f0d5a0e-6c55-5d0b-9a3e-1f4f6b1f7a10")
 """The namespace of every derived id. It can never change."""
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What msgspec raises for bytes that are not the JSON it expects, or are nested without end."""
+"""The errors of msgspec for bytes that are not the JSON it expects, or are nested without end."""
 
 _HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rb"(\\[^u]|\\u[^dD]|\\u[dD][0-7]|%b%b)|%b|%b" % (_HIGH, _LOW, _HIGH, _LOW), re.DOTALL)

@@ -113,7 +113,7 @@ class MemoryRevise(Command, frozen=True):
     review: bool = False
     """Whether a person is to decide on it, whatever the policy applies. A person's own command is applied at once."""
     reason: str = ""
-    """Why, for the person who decides on it."""
+    """The reason, for the person who decides on it."""
     condition: str | dict[str, object] = ""
     """Of a note: what it waits for from now on."""
 
@@ -126,7 +126,7 @@ class MemoryImportance(Command, frozen=True):
     id: str
     importance: str
     reason: str = ""
-    """Why, for the person who decides on it."""
+    """The reason, for the person who decides on it."""
     revision: Count = 0
     """As that of `memory.revise`."""
 
@@ -144,7 +144,7 @@ class MemoryMerge(Command, frozen=True):
     review: bool = False
     """Whether a person is to decide on it, whatever the policy applies. A person's own command is applied at once."""
     reason: str = ""
-    """Why, for the person who decides on it."""
+    """The reason, for the person who decides on it."""
     revisions: tuple[Count, ...] = ()
     """The revision that was seen of each, in the order of `ids`: if one has a newer one, nothing is changed."""
 
@@ -227,8 +227,8 @@ class NoteWrite(Command, frozen=True):
 
     text: str
     condition: str | dict[str, object] = ""
-    """What it waits for: one of `schemas.conditions`, also as JSON in a text. Other words are stored with the note, and
-    nothing looks whether they have come true."""
+    """The condition that it waits for: one of `schemas.conditions`, also as JSON in a text. Other words are stored with
+    the note, and nothing looks whether they have come true."""
     session: str = ""
     message: str = ""
 
@@ -349,9 +349,9 @@ class ProfileObserve(Command, frozen=True):
     position: Count = 0
     """The position of the log with the observation."""
     first: Count = 0
-    """The first and ..."""
+    """The place in the session of the first message in which it was stated."""
     last: Count = 0
-    """... the last message in which it was stated, by their places in the session."""
+    """The place in the session of the last message in which it was stated."""
 
 
 class SettingsApply(Command, frozen=True):
@@ -431,7 +431,8 @@ class CommandMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     data: msgspec.Raw
     v: Count = 1
     project: str = ""
-    """Where it is given, that of the subject: a command that names another project is refused. So is the session."""
+    """The project of the subject, where it is given: a command that names another project is refused. So is the
+    session."""
     session: str = ""
 
 

@@ -17,9 +17,9 @@ class DocsPropose(Command, frozen=True):
     old: list[str]
     """The texts that are replaced, each of whole lines that are in the document once."""
     new: list[str]
-    """What each of them becomes."""
+    """The new text in place of each of `old`."""
     reason: str = ""
-    """Why, in lines."""
+    """The reason for the changes, in lines."""
 
 
 class DocsApply(Command, frozen=True):

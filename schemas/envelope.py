@@ -16,7 +16,7 @@ class Actor(msgspec.Struct, frozen=True, omit_defaults=True):
 
     kind: ActorKind
     id: str = ""
-    """What the sender calls itself."""
+    """The name that the sender gives itself."""
     claimed: ActorKind | Literal[""] = ""
     """In a fact: the kind of sender that a harness claimed to be, where a harness may not claim it."""
 
@@ -44,7 +44,7 @@ class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):
     last: bool = False
     """Whether it is the last fact of its decision: all that `cause` led to is in the log."""
     answer: str = ""
-    """What the sender of a command was answered, with the last fact of its decision: a repeated one gets the same."""
+    """The answer to the sender of a command, with the last fact of its decision: a repeated one gets the same."""
     refused: bool = False
     """Whether that was a refusal."""
     seq: int = 0

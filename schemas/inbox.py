@@ -54,7 +54,7 @@ class SessionSeen(Item, frozen=True, tag="session.seen"):
     root: str = ""
     """The root directory of the project (its work tree)."""
     vcs: str = ""
-    """What keeps the project's versions: `git`, or nothing."""
+    """The project's version control: `git`, or nothing."""
     home: bool = False
     """Whether the project is a home directory: its sessions are about anything, not about one project."""
     formerly: str = ""
@@ -104,13 +104,13 @@ class PartSeen(Item, frozen=True, tag="part.seen"):
     input: str = ""
     """Arguments of the tool as JSON."""
     output: str = ""
-    """What the tool answered, or its error text."""
+    """The tool's answer, or its error text."""
     attachments: tuple[Attachment, ...] = ()
-    """What a tool returned in addition to its text."""
+    """The attachments that a tool returned in addition to its text."""
     status: ToolStatus = ""
     mime: str = ""
     filename: str = ""
-    """What a file is called."""
+    """The name of a file."""
     signed: bool = False
     """Whether a reasoning part carries the provider's signature."""
     ignored: bool = False
@@ -184,7 +184,7 @@ class ErrorSeen(Item, frozen=True, tag="error.seen"):
     text: str
     message: str = ""
     name: str = ""
-    """What the harness calls this kind of error."""
+    """The harness's name of this kind of error."""
     status: Count = 0
     """The HTTP status; 0: there was none."""
 
@@ -266,11 +266,11 @@ class StepSeen(Item, frozen=True, tag="step.seen"):
     """The last message that both have in common; empty: the list is reported from its start."""
     messages: tuple[Listed, ...] = ()
     count: Count = 0
-    """How many messages the whole list has: the check that both sides mean the same list."""
+    """The number of messages in the whole list: the check that both sides mean the same list."""
     served: Count = -1
     """The plan's revision that the call before was made with; -1: not known."""
     sent: str = ""
-    """Where the list is reported from its start: the last message that the call before began with as well."""
+    """The last message with which the call before began as well, where the list is reported from its start."""
     agent: str = ""
     mode: Mode = "primary"
     provider: str = ""
@@ -286,7 +286,7 @@ class StepSeen(Item, frozen=True, tag="step.seen"):
     denied: tuple[str, ...] = ()
     """Tools that are switched off for this call."""
     variant: str = ""
-    """How the model is to reason, where the harness has a choice of that."""
+    """The model's way of reasoning, where the harness has a choice of that."""
     compacts: bool = False
     """Whether the harness compacts a session that fills the window, if the service lets it."""
 
@@ -323,5 +323,6 @@ class Inbound(msgspec.Struct, frozen=True, omit_defaults=True):
     v: Count = 1
     actor: Actor = Actor("harness")
     project: str = ""
-    """Where it is given, that of the subject: a message that names another project is refused. So is the session."""
+    """The project of the subject, where it is given: a message that names another project is refused. So is the
+    session."""
     session: str = ""

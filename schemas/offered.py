@@ -13,4 +13,4 @@ from schemas.tools import MEMORY, Target, Tool
 TOOLS = msgspec.json.decode(Path(__file__).with_name("json").joinpath("tools.json").read_bytes(), type=tuple[Tool, ...])
 """The tools, each with all of its actions."""
 ACTIONS: dict[str, Target] = next(tool.actions for tool in TOOLS if tool.name == MEMORY)
-"""What an agent may do with the memory."""
+"""The actions of an agent on the memory."""

@@ -9,7 +9,7 @@ class Edit(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="op", kw_o
     by: tuple[int, ...] = ()
     """Log positions of the facts that led to it."""
     lane: str = ""
-    """What decided it, and how far: `drops`, `caveman:2`. Empty: the tags."""
+    """The lane that decided it, and its depth: `drops`, `caveman:2`. Empty: the tags."""
 
 
 class CutBefore(Edit, frozen=True, tag="cut_before"):
@@ -174,11 +174,11 @@ class UnknownTarget(msgspec.Struct, frozen=True):
 
 
 Target = PartContent | PartEnd | WholeMessage | MessageEnd | HeadSlot | Cut | UnknownTarget
-"""What an edit is about. `str(target)` is its form on the wire and in the log, `parse_target` reads that."""
+"""The target of an edit. `str(target)` is its form on the wire and in the log, `parse_target` reads that."""
 
 
 def target(edit: AnyEdit) -> Target:
-    """What an edit is about: of two edits with the same target the newer one holds."""
+    """The target of an edit: of two edits with the same target the newer one counts."""
     match edit:
         case CutBefore():
             return Cut()
@@ -222,4 +222,4 @@ class Revision(msgspec.Struct, frozen=True, omit_defaults=True):
     revision: int
     edits: tuple[AnyEdit, ...]
     causes: tuple[str, ...] = ()
-    """Why covered messages changed; empty for an extension, which changes none."""
+    """The causes for which covered messages changed; empty for an extension, which changes none."""

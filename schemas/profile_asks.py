@@ -26,9 +26,9 @@ class ListedTrait(msgspec.Struct, frozen=True, omit_defaults=True):
     state: TraitState
     """`shown`: it is in the head of sessions. `no_room`: others were stated in more sessions. `off`: the profile is."""
     candidates: Count = 0
-    """How often it was observed, as far as that is remembered ..."""
+    """The number of times that it was observed, as far as that is remembered."""
     sessions: Count = 0
-    """... and in how many sessions."""
+    """The number of sessions in which it was observed."""
 
 
 class ProfileReply(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -36,7 +36,7 @@ class ProfileReply(msgspec.Struct, frozen=True, omit_defaults=True):
 
     state: Literal["on", "off", "unavailable"] = "unavailable"
     reason: str = ""
-    """Why there is no profile, where it is unavailable, as the end of a sentence."""
+    """The reason why there is no profile, where it is unavailable, as the end of a sentence."""
     traits: tuple[ListedTrait, ...] = ()
     """In the order of their promotion."""
     waiting: Count = 0

@@ -27,7 +27,7 @@ class RoomHealth(msgspec.Struct, frozen=True, omit_defaults=True):
     ok: bool
     """Whether it can do its work."""
     failures: tuple[str, ...] = ()
-    """What it cannot do now, each with the reason."""
+    """The things that it cannot do now, each with the reason."""
     committed_through: int | None = None
     """The position of the log up to which it has written what it makes of the log; None: it makes nothing of it, or it
     is not known yet."""

@@ -29,9 +29,9 @@ class SpentBudget(msgspec.Struct, frozen=True, omit_defaults=True):
     tokens: Count = 0
     usd: float = 0.0
     most_tokens: Count | None = None
-    """None: tokens have no limit ..."""
+    """The most tokens that may be spent; None: tokens have no limit."""
     most_usd: float | None = None
-    """... and neither have costs."""
+    """The most USD that may be spent; None: costs have no limit."""
 
 
 class SpentBudgets(msgspec.Struct, frozen=True, omit_defaults=True):

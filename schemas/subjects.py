@@ -7,7 +7,8 @@ from functools import lru_cache
 import msgspec
 
 SHARDS = 64
-"""How many shards LOG subjects are spread over. It can never change: an immutable log cannot be re-addressed."""
+"""The number of shards that LOG subjects are spread over. It can never change: an immutable log cannot be
+re-addressed."""
 WHOLE_PROJECT = "_"
 """The session token of a fact that belongs to no session, and the project token of a question about all projects."""
 PERSON = "person"

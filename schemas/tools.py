@@ -10,8 +10,8 @@ from schemas.events.memory import IMPORTANCES, VERIFICATIONS
 from schemas.inbox import Mode
 
 Source = Literal["memory", "message", "compartment", "note", "commit", "output"]
-"""What can be found: what the project remembers, what was written in a message, a part of compressed history, a note,
-a commit."""
+"""The sources that can be searched: the memory of the project, the text of a message, a part of compressed history, a
+note, a commit, the outputs of tools."""
 Verb = Literal["command", "ask", "wish"]
 """Whether a call is a command on `do.*` or a question on `ask.*`. Adapters that do not list `command` among the verbs
 that they know are sent `wish` for it."""
@@ -41,7 +41,7 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     takes_placeholders: bool = False
     """Whether its arguments may be tags and placeholders, which name the texts that they replace."""
     actions: dict[str, Target] = {}
-    """What the argument `action` may say, and where each goes; empty: all calls go to `subject`."""
+    """The values of the argument `action`, and where each goes; empty: all calls go to `subject`."""
 
 
 class Line(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -28,14 +28,14 @@ class Rows(msgspec.Struct, frozen=True, omit_defaults=True):
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[object, ...], ...] = ()
     truncated: bool = False
-    """There are more rows than these ..."""
+    """Whether there are more rows than these."""
     error: str = ""
     cursor: str = ""
-    """... and with this the next page of them can be asked for, for a minute. Empty: there is no further page."""
+    """The cursor by which the next page of them can be asked for, for a minute. Empty: there is no further page."""
     as_of: int = 0
-    """The position of the log that the copy of the views shows ..."""
+    """The position of the log that the copy of the views shows."""
     age: float = 0.0
-    """... and the seconds since the views were so."""
+    """The seconds since the views were so."""
 
 
 class ViewsCopyAsk(Ask, frozen=True):
@@ -48,9 +48,9 @@ class ViewsCopy(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply to `ask.views_copy`: the newest copy, which is made anew at most every few seconds."""
 
     as_of: int = 0
-    """The position of the log that the copy shows ..."""
+    """The position of the log that the copy shows."""
     at: datetime | None = None
-    """... and when the views were last so."""
+    """The time at which the views were last so."""
     error: str = ""
 
 
@@ -131,9 +131,9 @@ class DreamRunReport(msgspec.Struct, frozen=True):
     requested_at: str
     ended_at: str | None = None
     tasks: tuple[DreamTaskReport, ...] = ()
-    """The tasks that have ended ..."""
+    """The tasks that have ended."""
     left: tuple[str, ...] = ()
-    """... and those that have not."""
+    """The tasks that have not ended."""
 
 
 class DreamReport(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -163,7 +163,7 @@ class LastAdapter(msgspec.Struct, frozen=True, omit_defaults=True):
     digest: str = ""
     """Of the adapter's bundle."""
     rival: str = ""
-    """Who else edits the harness's prompts."""
+    """The other plugin that edits the harness's prompts; empty: there is none."""
     error: str = ""
 
 
@@ -175,7 +175,7 @@ class ProjectAtAsk(Ask, frozen=True):
     folders: tuple[str, ...] = ()
     """The folder and those around it, in any order: the innermost in which a harness has worked decides."""
     names: tuple[str, ...] = ()
-    """What the project would be called: looked for where the folders have none."""
+    """The possible names of the project: looked for where the folders have none."""
 
 
 class ProjectAt(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -200,11 +200,11 @@ class AliasChange(msgspec.Struct, frozen=True, omit_defaults=True):
     alias: str
     leads_to: str
     how: str = ""
-    """How a name that was added came to lead there."""
+    """The way in which a name that was added came to lead there."""
     directory: str = ""
-    """Where a name that was proposed comes from ..."""
+    """The directory that a name that was proposed comes from."""
     reason: str = ""
-    """... and why a person has to decide about it."""
+    """The reason why a person has to decide about a name that was proposed."""
 
 
 class ProjectAliases(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -276,9 +276,9 @@ class KeyFileReport(msgspec.Struct, frozen=True):
     path: str
     status: Literal["pending", "accepted", "dismissed"]
     reads: int = 0
-    """How often agents had read it when it was proposed ..."""
+    """The number of times that agents had read it when it was proposed."""
     edits: int = 0
-    """... and had changed it."""
+    """The number of times that agents had changed it when it was proposed."""
     size: int = 0
     """Bytes, at that time."""
 
@@ -304,14 +304,14 @@ class DocProposalReport(msgspec.Struct, frozen=True):
 
     path: str
     name: str
-    """What a decision names it by."""
+    """The name of the proposal in a decision."""
     status: Literal["pending", "applied", "dismissed"]
     digest: str
     """sha256 of the document that it was made from, in hex."""
     old: tuple[str, ...] = ()
-    """The texts that are replaced ..."""
+    """The texts that are replaced."""
     new: tuple[str, ...] = ()
-    """... and what each of them becomes."""
+    """The new text in place of each of `old`."""
     reason: str = ""
 
 

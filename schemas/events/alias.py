@@ -27,9 +27,9 @@ class AliasProposed(Event, frozen=True):
     leads_to: str
     """The project that it would lead to."""
     directory: str = ""
-    """Where the harness works in it."""
+    """The directory in which the harness works in the project."""
     reason: str = ""
-    """Why that was not done at once."""
+    """The reason why the name was not added at once."""
 
 
 class AliasRemoved(Event, frozen=True):

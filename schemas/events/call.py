@@ -12,7 +12,7 @@ class CallFailed(Event, frozen=True):
 
     message: str = ""
     name: str = ""
-    """What the harness calls this kind of error."""
+    """The harness's name of this kind of error."""
     status: int = 0
     """The HTTP status; 0: there was none."""
     text: str = ""

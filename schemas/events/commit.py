@@ -30,7 +30,7 @@ class CommitSeen(Event, frozen=True):
     files: list[str] = []
     """Paths that it changed, from the root of the repository; of a merge those that differ from all its parents."""
     file_count: int = 0
-    """How many these are, where more were changed than are named."""
+    """The number of changed files, where more were changed than are named."""
     partial: bool = False
     """Whether its files are not known, since the clone that it was read from ends at it."""
 

@@ -15,13 +15,13 @@ class CommitsAdvanced(Event, frozen=True):
     head: str
     """The newest commit that is recorded: a later reading starts after it."""
     count: int
-    """How many commits of the project count now."""
+    """The number of the project's commits that count now."""
     removed: list[str] = []
     """Commits that count no longer: no branch has them any more, or they are the oldest beyond the most that count."""
     since_days: int = 0
-    """What was read where there was nothing to go on from: commits of so many days; 0: all ..."""
+    """The greatest age, in days, of the commits that were read where there was nothing to go on from; 0: any age."""
     max_commits: int = 0
-    """... and at most so many, the newest."""
+    """The most commits that were read where there was nothing to go on from, the newest."""
 
 
 EVENTS: tuple[type[Event], ...] = (CommitsAdvanced,)

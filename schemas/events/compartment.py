@@ -16,9 +16,9 @@ class CompartmentSealed(Event, frozen=True):
     run: str
     generation: int
     first: int
-    """The ordinal of its first message ..."""
+    """The ordinal of its first message."""
     last: int
-    """... and of its last; compartments in force follow each other."""
+    """The ordinal of its last message; compartments in force follow each other."""
     first_message: str
     last_message: str
     messages: int = 0
@@ -43,7 +43,7 @@ class CompartmentSealed(Event, frozen=True):
     tokens: int = 0
     """Estimated tokens of the messages that it replaces."""
     source: str = "rules"
-    """Who wrote it: `rules`, or `provider/model`."""
+    """The author of the compartment: `rules`, or `provider/model`."""
     fingerprint: str = ""
     """Of the messages as they were read."""
     copied: int = 0

@@ -43,7 +43,7 @@ class DreamStarted(Event, frozen=True):
 
     run: str
     memories: int = 0
-    """How many memories were in force."""
+    """The number of memories in force."""
 
 
 class DreamFinished(Event, frozen=True):
@@ -55,7 +55,7 @@ class DreamFinished(Event, frozen=True):
     outcome: str = "done"
     """done, or cut_short: the tasks that were left are skipped."""
     code: str = ""
-    """Why it was cut short: the code of the failures."""
+    """The reason why it was cut short: the code of the failures."""
 
 
 EVENTS: tuple[type[Event], ...] = (DreamOrdered, DreamRequested, DreamStarted, DreamFinished)

@@ -7,7 +7,7 @@ from schemas.events.base import Event, LogOnly
 
 
 class ErasureOrdered(Event, frozen=True):
-    """What an erasure took out of the log is to go out of what plugins have stored, too: each does so once it connects.
+    """An order to plugins: what an erasure took out of the log goes out of their stores, too, once they connect.
 
     The texts are not here. Of each spelling there are its length, two small filters by which it is looked for, and a
     slow digest by which it is recognized: `services/domain/erasure/orders.py` computes them. The lists are parallel.
@@ -24,15 +24,15 @@ class ErasureOrdered(Event, frozen=True):
     cost: int
     """The parameter N of scrypt; r is 8, and p is 1."""
     lengths: list[int] = []
-    """UTF-8 bytes of each spelling ..."""
+    """The length of each spelling, in bytes of UTF-8."""
     anchors: list[int] = []
-    """... a filter of 12 bits of its first 8 bytes ..."""
+    """A filter of 12 bits of the first 8 bytes of each spelling."""
     checks: list[int] = []
-    """... one of 8 bits of all of it ..."""
+    """A filter of 8 bits of all of each spelling."""
     digests: list[str] = []
-    """... 16 bytes of scrypt in hexadecimal ..."""
+    """16 bytes of scrypt of each spelling, in hexadecimal."""
     encoded: list[bool] = []
-    """... and whether it is base64, in whose place as many letters are put."""
+    """Whether each spelling is base64, in whose place as many letters are put."""
     sessions: list[str] = []
     """Ids of sessions that went."""
     projects: list[str] = []

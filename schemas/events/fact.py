@@ -11,7 +11,7 @@ CATEGORIES = {
     "CONFIG_VALUES": "key: value, no snapshot of a state",
     "NAMING": "conventions, not lists",
 }
-"""What a fact, and with it a memory of the project, can be about, and how its sentence reads."""
+"""The categories of what a fact, and with it a memory of the project, can be about, and how its sentence reads."""
 
 
 class FactExtracted(Event, frozen=True):

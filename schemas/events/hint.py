@@ -17,9 +17,9 @@ class HintDecided(Event, frozen=True):
     """Of a skip: too_short, empty, below_threshold, late, timeout, error, or stacked: the message goes out with what is
     known already, because its person has asked for that."""
     score: float = 0.0
-    """How well the best fits, from 0 to 1 ..."""
+    """The score of how well the best fits, from 0 to 1."""
     threshold: float = 0.0
-    """... and how well it must."""
+    """The score, from 0 to 1, that the best must have for a hint."""
     sources: list[str] = []
     """Of a hint: what was found, each by its source, its id, its text and its score."""
     ids: list[str] = []

@@ -35,7 +35,7 @@ class HistoryRequested(Event, frozen=True):
     last: int
     """The last message of these."""
     generation: int = 0
-    """What its compartments belong to; a rebuild opens a new one."""
+    """The generation of its compartments; a rebuild opens a new one."""
     tokens: int = 0
     """Estimated tokens of these messages as the harness holds them; none where they are only judged."""
     used: int = 0
@@ -80,7 +80,8 @@ class HistoryAdvanced(Event, frozen=True):
     """Whether this was the run's last part. A run that makes no new generation may leave the end of its range to the
     next one: `left` is how much."""
     ended: str = ""
-    """Why this part ended there: end, budget, partial (the rest is one topic with what follows), or scored."""
+    """The reason why this part ended there: end, budget, partial (the rest is one topic with what follows), or
+    scored."""
     tokens_in: int = 0
     """Estimated tokens of the messages."""
     tokens_out: int = 0

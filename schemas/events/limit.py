@@ -15,9 +15,9 @@ class LimitLearned(Event, frozen=True):
     limit: int
     """Tokens."""
     in_project: str = ""
-    """The project and ..."""
+    """The project in which it was refused."""
     in_session: str = ""
-    """... and the session in which it was refused."""
+    """The session in which it was refused."""
 
 
 class LimitWithdrawn(Event, frozen=True):
@@ -32,9 +32,9 @@ class LimitWithdrawn(Event, frozen=True):
     accepted: int
     """Tokens of the prompt that was answered."""
     in_project: str = ""
-    """The project and ..."""
+    """The project in which that prompt was answered."""
     in_session: str = ""
-    """... the session in which it was."""
+    """The session in which that prompt was answered."""
 
 
 EVENTS: tuple[type[Event], ...] = (LimitLearned, LimitWithdrawn)

@@ -6,11 +6,11 @@ from schemas.envelope import Moment
 from schemas.events.base import Event, LogOnly
 
 TRUSTS = ("person", "person_by_harness", "agent", "summary", "historian", "dreamer", "tool_output")
-"""Where a text comes from, which says how far it is trusted. `person_by_harness` are the words of a person as a harness
-reports them, which vouches that they were typed: `person` is only what comes from a person's own connection."""
+"""The origins of a text, by which it is trusted. `person_by_harness` are the words of a person as a harness reports
+them, which vouches that they were typed: `person` is only what comes from a person's own connection."""
 
 VERDICTS = ("accepted", "absorbed", "superseded", "rejected", "held", "retrying", "exhausted")
-"""What can become of a candidate. The last judgement of a candidate counts."""
+"""The judgements of a candidate. The last one counts."""
 
 IMPORTANCES = ("low", "normal", "high")
 
@@ -31,9 +31,9 @@ class MemoryProposed(Event, frozen=True):
     evidence: list[int] = []
     """Ordinals of the messages that show it."""
     source: str = ""
-    """Who proposes it."""
+    """The one who proposes it."""
     trust: str = ""
-    """Where the text comes from (`TRUSTS`)."""
+    """The origin of the text (`TRUSTS`)."""
     importance: str = "normal"
     message: str = ""
     """The message that holds it."""
@@ -44,13 +44,14 @@ class MemoryProposed(Event, frozen=True):
     supersedes: list[str] = []
     """Memories that it is to take the place of."""
     change: str = ""
-    """What would be done with memories that there are: `merge`, `revise`, `archive` or `importance`; empty: nothing."""
+    """The change that the candidate would make of other memories: `merge`, `revise`, `archive` or `importance`; empty:
+    none."""
     targets: list[str] = []
-    """The memories that it would change, with the one that goes on first ..."""
+    """The memories that the candidate would change, with the one that goes on first."""
     revisions: list[int] = []
-    """... and which wording each of them had."""
+    """The number of the wording that each memory of `targets` had."""
     reason: str = ""
-    """Why."""
+    """The reason for the change."""
 
 
 class MemoryJudged(Event, frozen=True):
@@ -65,8 +66,8 @@ class MemoryJudged(Event, frozen=True):
     memory: str = ""
     """The memory that it became, or that has absorbed it; empty: there is none."""
     rule: str = ""
-    """What found the candidate: `request:<language>`, `summary`, `fact`, `tool`, `person`, `proposal`, or without
-    anybody asking `sentence`, `command`, `decision`."""
+    """The rule that found the candidate: `request:<language>`, `summary`, `fact`, `tool`, `person`, `proposal`, or
+    without anybody asking `sentence`, `command`, `decision`."""
     reasons: list[str] = []
     """The gate's reasons, or those of the policy."""
     gate: str = ""
@@ -76,7 +77,7 @@ class MemoryJudged(Event, frozen=True):
     origin: str = ""
     message: str = ""
     attempt: int = 1
-    """How often the same candidate has come, for one that the policy refuses."""
+    """The number of times that the same candidate has come, for one that the policy refuses."""
     preview: LogOnly = ""
     """The beginning of its text, masked: at most 80 characters."""
 
@@ -115,7 +116,7 @@ class MemoryRevised(Event, frozen=True):
     importance: str = "normal"
     origin: str = ""
     trust: str = ""
-    """Where the new words come from; empty: the words are those that it had."""
+    """The origin of the new words (`TRUSTS`); empty: the words are those that it had."""
     memory_class: str = ""
     """`feedback`, `decision`, `project` or `reference`; empty: that of its category."""
 
@@ -252,9 +253,9 @@ class MemoryRetrieved(Event, frozen=True):
 
     memories: list[str]
     origin: str = ""
-    """The session whose agent has searched ..."""
+    """The session whose agent has searched."""
     message: str = ""
-    """... and its message that holds the answer."""
+    """The message with the answer to the search."""
 
 
 EVENTS: tuple[type[Event], ...] = (

@@ -17,7 +17,7 @@ class NoteWritten(Event, frozen=True):
     """The session that it belongs to; empty: it is of the project."""
     message: str = ""
     condition: str = ""
-    """What the note waits for, in words that are displayed with it."""
+    """The condition that the note waits for, in words that are displayed with it."""
     waits_for: LogOnly = ""
     """The same as JSON (see `schemas.conditions`), where the dreamer looks whether it has come true; empty: nothing
     looks, and the note is announced with all others."""
@@ -41,7 +41,7 @@ class NoteReadied(Event, frozen=True):
 
     note: str
     reason: str = ""
-    """What a look has found, in words."""
+    """The finding of a look at the condition, in words."""
 
 
 class NoteParked(Event, frozen=True):

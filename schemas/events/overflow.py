@@ -18,9 +18,9 @@ class OverflowDetected(Event, frozen=True):
     used: int = 0
     """Tokens that the prompt had, by the provider's message; 0: it names none."""
     provider: str = ""
-    """Who refused, and ..."""
+    """The provider that refused; empty: not known."""
     model: str = ""
-    """... for which model; empty: not known."""
+    """The model for which it refused; empty: not known."""
 
 
 EVENTS: tuple[type[Event], ...] = (OverflowDetected,)

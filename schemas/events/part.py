@@ -32,9 +32,9 @@ class PartRecorded(Event, frozen=True):
     tokens: int = 0
     """Estimate of what the part costs in a prompt, attachments included."""
     attachments: str = ""
-    """What a tool returned in addition to its text, as JSON: a list of attachments as in the inbox."""
+    """The attachments that a tool returned in addition to its text, as JSON: a list as in the inbox."""
     attachment_tokens: int = 0
-    """What they cost of `tokens`."""
+    """The tokens of `attachments`, which are among `tokens`."""
     digest: str = ""
     """Of the content as the harness holds it: another digest is another content."""
     text: LogOnly = ""

@@ -42,11 +42,11 @@ class PlanExtended(Event, frozen=True):
     """The session before this one, whose open errors are in the head; empty: none are. Only the first plan
     of a session, or of a copy of a session, records it."""
     left_open: list[str] = []
-    """What it left open, in the lines that the head shows ..."""
+    """The open ends of the session before this one, in the lines that the head shows."""
     left_open_in: list[str] = []
-    """... for each line the message that showed the error; empty: the line is about a file ..."""
+    """For each line of `left_open` the message that showed the error; empty: the line is about a file."""
     left_open_at: list[int] = []
-    """... and the position of the log with that output; 0: the line is about a file."""
+    """For each line of `left_open` the position of the log with that output; 0: the line is about a file."""
     memories: list[str] = []
     """The memories that the head of the project shows from here on; recorded where this plan sets that head."""
 
@@ -65,7 +65,7 @@ class PlanRebased(Event, frozen=True):
     dropped: list[int] = []
     """Tags whose drop is served from here on."""
     held: list[str] = []
-    """What waits on, with the reason."""
+    """The edits that wait on, in words, each with the reason."""
     tokens_before: int = 0
     """Estimated tokens of the messages as they would be served without this rebase."""
     tokens_after: int = 0
@@ -77,7 +77,8 @@ class PlanRebased(Event, frozen=True):
     window: int = 0
     """Tokens of the model's window, without those that are reserved for its answer."""
     window_source: str = ""
-    """Who knows that: the harness, a refusal, a longer prompt that was answered, the settings, or nobody (default)."""
+    """The source of `window`: the harness, a refusal, a longer prompt that was answered, the settings, or nobody
+    (default)."""
     threshold: float = 0.0
     """Percent of the window at which pressure begins."""
     reclaimed: int = 0
@@ -89,13 +90,13 @@ class PlanRebased(Event, frozen=True):
     break_even: float = 0.0
     """Calls after which it has paid for itself; 0: the cache was lost anyway."""
     price: float = 0.0
-    """What it costs in plain tokens: what is written anew, at what that costs more than reading it."""
+    """The cost in plain tokens: of what is written anew, at what that costs more than reading it."""
     expected: float = 0.0
     """Plain tokens that it was expected to save in the calls to come, less its price."""
     followed: int = 0
-    """Calls that came behind the rebase before this one ..."""
+    """The calls that came behind the rebase before this one."""
     came: float = 0.0
-    """... and the plain tokens which that one has saved in them, less its price."""
+    """The plain tokens that the rebase before this one has saved in those calls, less its price."""
     tokens_held: int = 0
     """Estimated tokens of the messages as the harness holds them; 0: this was not recorded yet."""
     kept: int = 0
@@ -104,11 +105,11 @@ class PlanRebased(Event, frozen=True):
     """The session before this one, whose open errors are in the head; empty: none are. Only the first plan
     of a session, or of a copy of a session, records it."""
     left_open: list[str] = []
-    """What it left open, in the lines that the head shows ..."""
+    """The open ends of the session before this one, in the lines that the head shows."""
     left_open_in: list[str] = []
-    """... for each line the message that showed the error; empty: the line is about a file ..."""
+    """For each line of `left_open` the message that showed the error; empty: the line is about a file."""
     left_open_at: list[int] = []
-    """... and the position of the log with that output; 0: the line is about a file."""
+    """For each line of `left_open` the position of the log with that output; 0: the line is about a file."""
     memories: list[str] = []
     """The memories that the head of the project shows from here on; recorded where this plan sets that head."""
 

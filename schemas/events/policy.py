@@ -5,7 +5,7 @@ from typing import ClassVar
 from schemas.events.base import Event
 
 ACTIONS = ("applied", "held", "refused")
-"""What is done with a candidate that has passed the gate."""
+"""The actions on a candidate that has passed the gate."""
 
 
 class PolicyChanged(Event, frozen=True):

@@ -52,9 +52,9 @@ class ProfileObserved(Event, frozen=True):
     root: str = ""
     """The session that this one is a copy of, directly or not: both count as one. Empty: it is none."""
     first: int = 0
-    """The first and ..."""
+    """The place in the session of the first message in which it was stated."""
     last: int = 0
-    """... the last message in which it was stated, by their places in the session."""
+    """The place in the session of the last message in which it was stated."""
 
 
 class ProfileRetired(Event, frozen=True):

@@ -15,7 +15,7 @@ class ProjectIdentified(Event, frozen=True):
     root: str = ""
     """The root directory of its work tree."""
     vcs: str = ""
-    """What keeps its versions: `git`, or nothing."""
+    """Its version control: `git`, or nothing."""
     home: bool = False
     """Whether it is a home directory: nothing is remembered of it."""
 
@@ -27,7 +27,7 @@ class ProjectClaimed(Event, frozen=True):
 
     former: str
     directory: str = ""
-    """Where the harness works in it."""
+    """The directory in which the harness works in the project."""
     root: str = ""
     """The root directory of that work tree."""
     harness: str = ""

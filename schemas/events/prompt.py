@@ -14,7 +14,7 @@ class PromptMasked(Event, frozen=True):
     TYPE: ClassVar[str] = "prompt.masked"
 
     targets: list[str]
-    """What these edits are about: a part, a message or a head, as `str(schemas.plan.target(edit))` writes it."""
+    """The targets of the masked edits: a part, a message or a head, as `str(schemas.plan.target(edit))` writes it."""
 
 
 EVENTS: tuple[type[Event], ...] = (PromptMasked,)

@@ -55,9 +55,9 @@ class SessionForked(Event, frozen=True):
     last_tag: int = 0
     """The highest tag number of the origin: this session's numbers go on from there."""
     tags: list[int] = []
-    """Numbers that the copied parts keep, whatever ids the copies have ..."""
+    """The numbers of the copied parts, which stay whatever ids the copies have."""
     digests: list[str] = []
-    """... and the contents by which those are known, in the order of the conversation."""
+    """The digests of the contents by which those parts are known, in the order of the conversation."""
     places: list[int] = []
     """Ordinals of the copied messages, which their copies keep: the first and the last of each run without a gap."""
 

@@ -24,9 +24,9 @@ class KeyFileProposed(Event, frozen=True):
     path: str
     """From the project's root."""
     reads: int
-    """How often agents of primary sessions have read it ..."""
+    """The number of times that agents of primary sessions have read it."""
     edits: int
-    """... and how often they have changed it after somebody had read it."""
+    """The number of times that agents of primary sessions have changed it after somebody had read it."""
     size: int
     """Its content in bytes."""
     is_applied: bool = False

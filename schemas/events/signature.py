@@ -14,9 +14,9 @@ class SignatureRefused(Event, frozen=True):
     text: str = ""
     """The provider's words, cut to 240 characters."""
     provider: str = ""
-    """Who refused, and ..."""
+    """The provider that refused; empty: not known."""
     model: str = ""
-    """... for which model; empty: not known."""
+    """The model for which it refused; empty: not known."""
 
 
 EVENTS: tuple[type[Event], ...] = (SignatureRefused,)

@@ -19,7 +19,7 @@ class StepOpened(Event, frozen=True):
     last: int = 0
     """The ordinal of the last message sent."""
     count: int = 0
-    """How many messages are sent."""
+    """The number of messages that are sent."""
     served: int = -1
     """The plan's revision that the step before was made with; -1: not known."""
     agent: str = ""
@@ -36,7 +36,7 @@ class StepOpened(Event, frozen=True):
     denied: list[str] = []
     """Tools that are switched off for this call."""
     variant: str = ""
-    """How the model is to reason, where the harness has a choice of that."""
+    """The model's way of reasoning, where the harness has a choice of that."""
     compacts: bool = False
     """Whether the harness compacts a session that fills the window, if the service lets it."""
 

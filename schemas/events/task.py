@@ -19,19 +19,19 @@ class TaskAsked(Event, frozen=True):
     model: str = ""
     """Which one has answered, as `provider/model`."""
     items: list[str] = []
-    """What the answer was about, as the task names it. A task asks about each of them once."""
+    """The items that the answer was about, as the task names them. A task asks about each of them once."""
     accepted: int = 0
-    """Items of the answer that became commands ..."""
+    """Items of the answer that became commands."""
     dropped: int = 0
-    """... and those that failed a check."""
+    """Items of the answer that failed a check."""
     refused: int = 0
     """Commands of it that the desk refused."""
     reasons: list[str] = []
-    """Why those were dropped, each reason once."""
+    """The reasons why items were dropped, each reason once."""
     tokens: int = 0
-    """What models took for it, in and out ..."""
+    """The tokens that models took for it, in and out."""
     usd: float = 0.0
-    """... and cost."""
+    """The cost of models for it, in USD."""
     seconds: float = 0.0
 
 
@@ -45,36 +45,36 @@ class TaskFinished(Event, frozen=True):
     outcome: str
     """completed (something was written), no_effect (there was work, and nothing was written), skipped or failed."""
     code: str = ""
-    """Why it was skipped (nothing_to_do, nothing_changed, no_tree, no_model, no_answer, policy, budget,
+    """The reason why it was skipped (nothing_to_do, nothing_changed, no_tree, no_model, no_answer, policy, budget,
     unknown_task, equal_failures), or how it failed (crashed, or the name of an error)."""
     detail: str = ""
     """The same in words, where there is more to say."""
     backlog: int = 0
-    """How much there was to do before ..."""
+    """The amount of work that there was to do before."""
     backlog_after: int = 0
-    """... and how much is left."""
+    """The amount of work that is left."""
     applied: int = 0
-    """Commands that changed what is remembered ..."""
+    """Commands that changed what is remembered."""
     held: int = 0
-    """... and those that wait for a person."""
+    """Commands that wait for a person."""
     refused: int = 0
     """Commands that the desk refused."""
     tokens: int = 0
-    """What models took for it, in and out ..."""
+    """The tokens that models took for it, in and out."""
     usd: float = 0.0
-    """... and cost."""
+    """The cost of models for it, in USD."""
     seconds: float = 0.0
     dropped: int = 0
     """Items of models' answers that failed a check."""
     unasked: int = 0
-    """What is left that a model is to be asked about: the task has a slot again, though nothing changed."""
+    """The amount of work that is left for a model: the task has a slot again, though nothing changed."""
     commit: str = ""
     """The commit of the tree that it has looked at, where it looks only at what changes from there; empty: it looks at
-    all again, ..."""
+    all again."""
     uncommitted: list[str] = []
-    """... the paths of what differed from it, ..."""
+    """The paths of what differed from that commit."""
     position: int = 0
-    """... and the position of the newest memory that it has seen."""
+    """The position of the newest memory that it has seen."""
     is_of_mirror: bool = False
     """Whether the tree was the mirror of a remote, which has no texts."""
     is_partial: bool = False

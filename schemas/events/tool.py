@@ -22,7 +22,7 @@ class ToolRan(Event, frozen=True):
     child: str = ""
     """The session that it started: a sub-agent."""
     target: str = ""
-    """What it was about: a path, a command's first line, a pattern; at most 240 characters."""
+    """The subject of the call: a path, a command's first line, a pattern; at most 240 characters."""
 
 
 EVENTS: tuple[type[Event], ...] = (ToolRan,)

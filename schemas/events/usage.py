@@ -20,9 +20,9 @@ class UsageSampled(Event, frozen=True):
     cost: float = 0.0
     """US dollars, as the harness reckons."""
     provider: str = ""
-    """Who answered, and ..."""
+    """The provider that answered; empty: not known."""
     model: str = ""
-    """... with which model; empty: not known."""
+    """The model that answered; empty: not known."""
 
 
 EVENTS: tuple[type[Event], ...] = (UsageSampled,)

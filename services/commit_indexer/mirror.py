@@ -25,7 +25,7 @@ BROKEN = (
     "missing necessary objects",
     "does not point",
 )
-"""What git says of a mirror that a power cut, a full disk or a killed process has left half written."""
+"""The complaints of git about a mirror that a power cut, a full disk or a killed process has left half written."""
 OTHER_FORMAT = "mismatched algorithms"
 
 
@@ -42,7 +42,7 @@ class Mirror:
         self._lock = self._directory.with_suffix(".lock")
         self._depth = depth
         self._step = depth
-        """How many commits deep the next fetch goes: less, where so many did not come in time."""
+        """The depth of the next fetch, in commits: less, where so many did not come in time."""
         self._format = "sha1"
         self._environment = environment(os.environ, REMOTE, {"remote.origin.url": address})
 

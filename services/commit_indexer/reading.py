@@ -42,7 +42,7 @@ class RepositoryReading:
             kit, Sessions(reader, evolve, CommitHistory(), kit.settings.loop.sessions), guard=GUARD, catches_up=True
         )
         self._shapes: dict[RepositorySource, Shape] = {}
-        """What was read to its end."""
+        """The shapes of the repositories that were read to their ends."""
         self._mirrors: dict[RepositorySource, Mirror] = {}
 
     async def look(self, source: RepositorySource, others: Collection[RepositorySource]) -> None:
@@ -151,7 +151,7 @@ class RepositoryReading:
 
 
 def _why(source: RepositorySource, error: GitFailed | OSError) -> str:
-    """Why a repository is not read, for people."""
+    """The reason why a repository is not read, for people."""
     if isinstance(error, FileNotFoundError):
         return failures.missing(source.place, is_there=source.is_remote or Path(source.place).is_dir())
     return (failures.unreachable if source.is_remote else failures.sentence)(source.place, str(error))

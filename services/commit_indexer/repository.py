@@ -45,7 +45,7 @@ class Repository:
         """Whether git is prevented from looking above it: its list of ceilings has no way to spell a colon."""
 
     async def shape(self) -> Shape:
-        """What its branches are at now."""
+        """The commits that its branches are at now."""
         if not self._is_bounded and (await self._run(*arguments.WITHIN)).strip():
             raise GitFailed("not a git repository, but a folder of one")
         shallow, _, path = (await self._run(*arguments.SHAPE)).decode(errors="surrogateescape").partition("\n")

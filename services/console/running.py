@@ -16,7 +16,7 @@ from services.kit.logs import logger
 ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR")
 """All that the process of a query is given of this one's environment, which holds passwords and keys."""
 OF_MEMORY = (OUT_OF_MEMORY, -signal.SIGKILL, -signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS)
-"""How a process ends that was refused memory at a place where nobody expects that."""
+"""The ends of a process that was refused memory at a place where nobody expects that."""
 MODULE = "services.console.query_process"
 
 

@@ -31,7 +31,7 @@ from services.memory.state import ADOPTED
 AT_ONCE = 200
 """Decisions that are decisions again together."""
 GIVEN_BACK = "given_back"
-"""What the causes of decisions begin with that take a former book out of this one."""
+"""The beginning of the causes of decisions that take a former book out of this one."""
 
 
 class Former(NamedTuple):

@@ -83,7 +83,7 @@ class Books:
         """Whether memory is on in the installation."""
 
     def __len__(self) -> int:
-        """How many books are in memory."""
+        """The number of books in memory."""
         return len(self._books)
 
     async def remembers(self, project: str) -> bool:

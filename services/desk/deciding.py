@@ -50,7 +50,7 @@ async def decided(
 
 
 async def _first_answer(reader: LogReader, first: Precedent) -> Answer:
-    """What was answered when this was written: decided by now, the same might read differently."""
+    """The answer that was given when this was written: decided by now, the same might read differently."""
     envelope = await reader.at(first.seq)
     if envelope is not None and envelope.answer:
         return Answer(ok=not envelope.refused, text=envelope.answer, seq=first.seq)

@@ -22,7 +22,7 @@ class Kin(msgspec.Struct, frozen=True):
 
 
 async def kin_of(reader: LogReader, address: Address) -> Kin:
-    """Who started a session, as the log has it now."""
+    """The origin of a session, as the log has it now."""
     step = await _last(reader, address, StepOpened)
     root, is_subagent = address.session, isinstance(step, StepOpened) and step.mode == "subagent"
     for _ in range(DEEPEST):

@@ -28,7 +28,7 @@ from services.kit.nouns import NounReader
 from services.kit.room import Kit
 
 FACTS = f"log.*.*._.{spending.NOUN}.*"
-"""What background models have spent, of all projects."""
+"""The subjects of what background models have spent, of all projects."""
 
 
 class Ledgers:
@@ -54,7 +54,7 @@ class Ledgers:
         self._asks = AskHandler(kit, SpendingAsk, self._spent, lambda reason: SpentBudgets(error=reason))
 
     def __len__(self) -> int:
-        """How many ledgers are in memory."""
+        """The number of ledgers in memory."""
         return len(self._ledgers)
 
     async def open(self) -> None:
@@ -79,7 +79,7 @@ class Ledgers:
         )
 
     async def _budget(self, day: str) -> InstallationBudget:
-        """What the installation may spend, and has spent by now."""
+        """The budget of the installation, and what it has spent of it by now."""
         known = await self._newest()
         return replace(self._limits, spent_today=known.day(day), spent_this_month=known.month(month_of(day)))
 

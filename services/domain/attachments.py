@@ -129,13 +129,13 @@ def file_tokens(url: str, mime: str = "") -> int:
 
 
 def attachment_in_words(one: Attachment) -> str:
-    """What it is, in a few words: `shot.png, image/png, 1280 x 800 pixels, 153 kB`."""
+    """An attachment in a few words: `shot.png, image/png, 1280 x 800 pixels, 153 kB`."""
     size = f"{one.width} x {one.height} pixels" if one.width and one.height else ""
     return ", ".join(filter(None, (short_name(one.filename), one.mime or "file", size, _weight(one.bytes))))
 
 
 def short_name(filename: str) -> str:
-    """What it is called, on one line, without the folders it lies in."""
+    """The name of a file, on one line, without the folders that it is in."""
     return " ".join(filename.replace("\\", "/").rsplit("/", 1)[-1].split())[:LONGEST_NAME]
 
 

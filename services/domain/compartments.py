@@ -86,7 +86,7 @@ def evolve(
 
 
 def _sealed(history: CompartmentHistory, one: CompartmentSealed) -> CompartmentHistory:
-    """What it covers anew gives way to it: the messages have come to an end there and gone on otherwise."""
+    """The history with one more. It replaces those whose messages it covers anew: they went on otherwise."""
     if one.generation != history.generation:
         staged = (*history.staged.get(one.generation, ()), one)
         return replace(history, staged=history.staged.insert(one.generation, staged))
@@ -110,7 +110,7 @@ def _replaced(history: CompartmentHistory, event: HistoryReplaced) -> Compartmen
 
 
 def _without(history: CompartmentHistory, names: frozenset[str], places: Sequence[int]) -> CompartmentHistory:
-    """What is left when these messages, at these places, are gone for good."""
+    """The history without these messages, at these places, which are gone for good."""
     outdated, cut = history.outdated, history.cut
     for one in (*history.sealed, *(each for staged in history.staged.values() for each in staged)):
         if one.last_message in names:

@@ -45,7 +45,7 @@ _KINDS = {one.__struct_config__.tag: one for one in get_args(Condition)}
 
 
 class BadCondition(ValueError):
-    """Why a condition is none, as the end of a sentence, with the right form."""
+    """The reason why a condition is none, as the end of a sentence, with the right form."""
 
 
 def condition_of(given: str | Mapping[str, object]) -> Condition | None:

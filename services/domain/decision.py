@@ -1,4 +1,4 @@
-"""What the desk decides on a command, and the circumstances of the command that are not in the log."""
+"""The desk's decision on a command, and the circumstances of the command that are not in the log."""
 
 from datetime import UTC, datetime
 
@@ -15,11 +15,12 @@ class Decision(msgspec.Struct, frozen=True):
     text: str
     events: tuple[Event, ...] = ()
     seq: int | None = None
-    """Where the same was written before, if it was; 0: it is being written now, together with this command."""
+    """The position at which the same was written before, if it was; 0: it is being written now, together with this
+    command."""
 
 
 class InstallationBudget(msgspec.Struct, frozen=True):
-    """What all projects of an installation may spend together, and have spent: tokens, and money."""
+    """The budget that all projects of an installation share, and their spending: tokens, and money."""
 
     daily_tokens: int = 0
     """The most in a day of UTC; 0: there is no limit, and so with all four."""
@@ -40,7 +41,7 @@ class CommandContext(msgspec.Struct, frozen=True):
 
     actor: Actor = Actor("room")
     trust: str = ""
-    """How far the sender is trusted, as `trust_of` says it."""
+    """The trust in the sender, as `trust_of` finds it."""
     now: datetime = datetime.min.replace(tzinfo=UTC)
     """By the clock of the desk."""
     day: str = ""
@@ -52,15 +53,15 @@ class CommandContext(msgspec.Struct, frozen=True):
     has_models: bool = True
     """Whether a model is set that could be asked."""
     protected: int = 0
-    """How many of the newest tags are not dropped before newer ones have come."""
+    """The number of the newest tags that are not dropped before newer ones have come."""
     daily_tokens: int = 0
-    """The most that the models of a project may spend in a day ..."""
+    """The most tokens that the models of a project may take in a day of UTC; 0: any number."""
     daily_usd: float = 0.0
-    """... and cost."""
+    """The most USD that the models of a project may cost in a day of UTC; 0: any amount."""
     monthly_tokens: int = 0
-    """The same for a month of UTC; 0: the days alone count ..."""
+    """The most tokens that the models of a project may take in a month of UTC; 0: the days alone count."""
     monthly_usd: float = 0.0
-    """... and cost."""
+    """The most USD that the models of a project may cost in a month of UTC; 0: the days alone count."""
     installation: InstallationBudget = InstallationBudget()
     """The same for all projects together."""
     session: str = ""

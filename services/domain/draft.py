@@ -22,7 +22,7 @@ class Draft(Generic[S]):
         self.events: list[Event] = []
         self.envelopes: list[Envelope] = []
         self.answer = ""
-        """What the sender of the command is answered, where the log should keep it."""
+        """The answer to the sender of the command, where the log is to have it; empty: it is not."""
         self.is_refused = False
         """Whether that is a refusal."""
         self._evolve = evolve

@@ -165,7 +165,7 @@ def _heads(plan: _InForce) -> Iterable[ServedMessage]:
 
 
 def _cut(messages: Sequence[ServedMessage], plan: _InForce) -> Sequence[ServedMessage]:
-    """What is behind the cut, and before it the parts that stay; nothing is inserted into messages before it.
+    """The messages behind the cut, and the parts before it that stay; nothing is inserted into messages before it.
 
     A call stays with its result or not at all: one of them may have come back as another part.
     """
@@ -239,7 +239,7 @@ def has_meaning(parts: Iterable[ServedPart]) -> bool:
 
 
 def faults(messages: Sequence[ServedMessage], capabilities: Iterable[str]) -> list[str]:
-    """What a provider would refuse in these messages, a sentence each."""
+    """The faults for which a provider would refuse these messages, a sentence each."""
     able = set(capabilities)
     found = [*_unpaired(messages)]
     if "accepts_empty_content" not in able:

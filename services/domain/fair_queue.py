@@ -11,8 +11,8 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 T = TypeVar("T")
 
 Reason = Literal["expired", "replaced", "crowded"]
-"""Why something is not answered: its asker no longer listens when the answer is there; a newer question of its asker
-makes it useless; or too much waits."""
+"""The reason why something is not answered: its asker no longer listens when the answer is there; a newer question of
+its asker makes it useless; or too much waits."""
 
 MOST_OF_PATIENCE = 0.5
 """Share of the patience of an asker that the work is presumed to take at most. So whatever the work was measured to

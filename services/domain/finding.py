@@ -8,7 +8,7 @@ T = TypeVar("T")
 SHORTEST = 4
 """Characters of an id that may stand for it, where no other one begins so."""
 MOST_NAMED = 5
-"""How many ids are named of those that a beginning could mean."""
+"""The number of ids that are named at most of those that a beginning could mean."""
 MAX_ECHO = 40
 """Characters of a wrong word that are repeated."""
 

@@ -25,7 +25,7 @@ class Expectation(NamedTuple):
 def expected(
     guard: str, address: Address, subjects: Mapping[str, int], seq: int, types: Iterable[str]
 ) -> dict[str, int]:
-    """What an append of events of these types expects: subject filter -> position of its newest event.
+    """The expectations of an append of events of these types: subject filter -> position of its newest event.
 
     `guard` is a noun whose every new fact makes a decision stale, or `ALL`, or `WRITTEN`. `subjects` maps each to the
     position of its newest event in the state, and `seq` is the newest position of the address that it knows of.
@@ -60,7 +60,7 @@ def placed(subjects: Sequence[str], expected: Mapping[str, int]) -> list[Expecta
 def placed_behind(
     subjects: Sequence[str], expected: Mapping[str, int], seqs: Sequence[int], address: Address
 ) -> list[Expectation | None]:
-    """What the events behind the first ones carry, when these stand at `seqs`: what all did, and these.
+    """The expectations of the events behind the first ones, when these are at `seqs`: those of all, and these.
 
     Where that is more than there are events, they expect that nothing else was written to their address.
     """

@@ -69,7 +69,7 @@ class Open(msgspec.Struct, Generic[R], frozen=True):
     name: str
     request: R
     parts: int = 0
-    """How many parts of it were published."""
+    """The number of its parts that were published."""
 
 
 class Jobs(msgspec.Struct, Generic[R], frozen=True):
@@ -77,9 +77,9 @@ class Jobs(msgspec.Struct, Generic[R], frozen=True):
 
     open: Open[R] | None = None
     begun: int = 0
-    """How many jobs there were, with the open one."""
+    """The number of jobs that there were, with the open one."""
     failures: int = 0
-    """How many failed in a row."""
+    """The number of jobs in a row that failed."""
     retry_at: datetime | None = None
     """The moment at which the pause after the last failure ends."""
 
@@ -111,7 +111,7 @@ def closed(jobs: Jobs[R]) -> Jobs[R]:
 
 
 def remaining(retry_at: datetime | None, now: datetime) -> timedelta:
-    """How long a pause still lasts at this moment; zero: it is over, or there is none.
+    """The rest of a pause at this moment; zero: it is over, or there is none.
 
     No pause is longer than the longest one: a later end was written by a clock that ran ahead, and holds nothing up.
     """

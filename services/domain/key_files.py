@@ -12,7 +12,7 @@ from services.domain.fold import Map
 
 Status = Literal["pending", "accepted", "dismissed"]
 TIMES_MORE = 2
-"""How many times as often as before a file that was dismissed has to be used until it is proposed again."""
+"""The factor by which a dismissed file has to be used more often than before until it is proposed again."""
 NEVER = 0
 """The position of what has none yet."""
 

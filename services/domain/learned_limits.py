@@ -8,7 +8,7 @@ from schemas.subjects import Address
 from services.domain.window import Learned
 
 GLOBAL = Address("")
-"""Where its facts stand in the log. No harness can send anything about a project without a name."""
+"""The address of its facts in the log. No harness can send anything about a project without a name."""
 
 replace = msgspec.structs.replace
 

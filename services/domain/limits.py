@@ -20,9 +20,9 @@ class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Prices of cached tokens, relative to one that is not cached."""
 
     read: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.1
-    """What a token costs that is read from the cache."""
+    """The price of a token that is read from the cache, as a multiple of one that is not cached."""
     write: Annotated[float, Meta(ge=1.0, le=4.0)] = 1.25
-    """What a token costs that is written to the cache."""
+    """The price of a token that is written to the cache, as a multiple of one that is not cached."""
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class Limits(msgspec.Struct, frozen=True):
     threshold_tokens: Mapping[str, int] = {}
     """The same per model in tokens, which holds before the one in percent."""
     protected_tags: Annotated[int, Meta(ge=1, le=100, extra={"project": "higher"})] = 20
-    """How many of the newest tags are not dropped yet when they are asked for."""
+    """The number of the newest tags that are not dropped yet when they are asked for."""
     min_reclaim: Annotated[int, Meta(ge=0)] = 2000
     """Tokens: a rebase under pressure that would reclaim less is not made."""
     prices: Mapping[str, Prices] = {}
@@ -92,8 +92,8 @@ class Limits(msgspec.Struct, frozen=True):
     history: Annotated[bool, Meta(extra={"own": "any"})] = True
     """Whether compressed history takes the place of old messages."""
     context: Annotated[Context, Meta(extra={"own": "any"})] = "balanced"
-    """How much stays in sight when a prompt is made smaller: `balanced` the newest 5,000 tokens, history of up to
-    4,000, and readings of files that the task at hand has not changed yet, less of all in a small window; `lean` six
+    """The amount that stays in sight when a prompt is made smaller: `balanced` the newest 5,000 tokens, history of up
+    to 4,000, and readings of files that the task at hand has not changed yet, less of all in a small window; `lean` six
     tenths of that, so that agents look back more often; `full` twice as much, and it costs more."""
 
     def __post_init__(self) -> None:
@@ -124,7 +124,7 @@ class MemoryLimits(msgspec.Struct, frozen=True):
     enabled: Annotated[bool, Meta(extra={"project": "off", "own": "off"})] = True
     """Whether anything is remembered and used. Without, nothing is written, and nothing that was is lost."""
     mode: Literal["compact", "full"] = "compact"
-    """How much of it is at the head of prompts: the strongest memories, or nearly all."""
+    """The part of the memory that is at the head of prompts: the strongest memories, or nearly all."""
     compact_tokens: Annotated[int, Meta(ge=0, le=10_000, extra={"project": "lower"})] = 900
     """The most tokens that memories take at the head in the mode `compact`."""
     compact_entries: Annotated[int, Meta(ge=0, le=1_000, extra={"project": "lower"})] = 28
@@ -157,7 +157,8 @@ class Commits(msgspec.Struct, frozen=True):
     """Per project, the address of a remote that is mirrored without its files: `https:`, `ssh:`, `git:`, `file:` or
     `user@host:path`."""
     since_days: Annotated[int, Meta(ge=0)] = 365
-    """How old commits may be where a repository is read for the first time; 0: any age. Later on all new ones are."""
+    """The greatest age, in days, of commits where a repository is read for the first time; 0: any age. Later on all new
+    ones are read."""
     max_commits: Annotated[int, Meta(ge=100, le=100_000, extra={"project": "lower"})] = 2000
     """The most commits of a project that count, the newest."""
     every: Annotated[float, Meta(ge=0.05, le=3600.0)] = 20.0

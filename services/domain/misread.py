@@ -1,4 +1,4 @@
-"""Why a message could not be read, for whoever sent it: an agent or a person, who has no use for names of types."""
+"""Reasons why a message could not be read, for its sender: an agent or a person, who has no use for names of types."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ TYPES = {
     "null": "nothing",
     "datetime": "a time, such as 2026-01-31T18:00:00Z",
 }
-"""What a type is called in JSON by the decoder -> what people call it."""
+"""The decoder's name of a type in JSON -> people's name of it."""
 BOUNDS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 _MISSING = "Object missing required field `"
 _EXPECTED = "Expected `"

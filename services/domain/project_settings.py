@@ -21,7 +21,7 @@ from services.domain.key_files import KeyFiles
 from services.domain.limits import History, Limits, MemoryLimits, inside
 
 Own = Literal["any", "off"]
-"""What a project may set a setting to."""
+"""The values to which a project may set a setting: any, or off alone."""
 G = TypeVar("G", bound=msgspec.Struct)
 
 CheckTimes = Callable[[Mapping[str, str], str], None]
@@ -34,7 +34,8 @@ GROUPS: Mapping[str, type[msgspec.Struct]] = {
 }
 """The groups of settings of which a project may set some, by their names in a file."""
 MOST_PATHS, LONGEST_PATH = 50, 300
-"""How many files a list may name, and of how many characters: the adapter reads no more than 100 of both lists."""
+"""The most files that a list may name, and the most characters of each: the adapter reads no more than 100 of both
+lists."""
 ACCEPTED = "accepted_key_files"
 """The key files that were proposed and accepted, among what applies to a project. No file sets them."""
 MOST_BYTES = 32 * 1024
@@ -92,7 +93,7 @@ class ProjectSettings(msgspec.Struct, frozen=True):
 
     versions: tuple[Version, ...] = ()
     files: KeyFiles = KeyFiles()
-    """What was proposed as key files."""
+    """The key files that were proposed, with the decisions about them."""
 
     @property
     def newest(self) -> Version:

@@ -35,7 +35,7 @@ class Record(NamedTuple):
     event: Event | None
     """None: this release does not know its type or version, or it cannot be read."""
     problem: str = ""
-    """Why it cannot be read; empty: it can."""
+    """The reason why it cannot be read; empty: it can."""
 
 
 class RecordSkipped(Event, frozen=True):
@@ -76,7 +76,7 @@ _UNREADABLE = (
     ArithmeticError,
     RecursionError,
 )
-"""What decoding and the upcasts of old versions raise at bytes that nobody of ours has written."""
+"""The errors of decoding, and of the upcasts of old versions, at bytes that nobody of ours has written."""
 
 
 def _check_address(subject: str, envelope: Envelope) -> None:

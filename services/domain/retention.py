@@ -1,4 +1,4 @@
-"""How much a prompt retains when it is made smaller: compressed history, readings, and the newest messages.
+"""The share of a prompt that stays when it is made smaller: compressed history, readings, and the newest messages.
 
 What stays is read again by every call and written anew by every rebase, while what is left out may have to be looked
 at again. What stays matters far more than how much: of what agents edit long after they have read it, most
@@ -18,23 +18,24 @@ more than once, or before it read it for an earlier task; as the agent wrote the
 file that is seldom edited, or of one that was changed once since."""
 
 KNOB: Mapping[Context, float] = {"lean": 0.6, "balanced": 1.0, "full": 2.0}
-"""What a person wants in sight: all numbers below, times this."""
+"""The factor of all numbers below by a person's choice of what stays in sight."""
 TAIL, TAIL_SHARE = 5_000, 0.04
 """Tokens of the newest messages, which stay as they are, and their share at most of the usable window."""
 LEAST_TAIL = 2_000
 """Tokens of the newest messages that stay in the smallest window."""
 HISTORY, HISTORY_LEAST = 4_000, 800
-"""Tokens of compressed history at most, and those that it may have in any case ..."""
+"""The most tokens of compressed history, and the tokens that it may have however few messages it stands for."""
 HISTORY_SHARE = 0.04
-"""... but never more than this share of the usable window ..."""
+"""The largest share of the usable window that compressed history may take."""
 REPLACED_SHARE = 0.035
-"""... and else as many for each token of the messages that it stands for."""
+"""The tokens that compressed history may have for each token of the messages that it stands for."""
 IDLE: Mapping[Kind, int] = {"fresh": 60_000, "worked": 12_000, "written": 8_000, "past": 1_000}
 """Tokens that may come since a reading was shown, or its file changed, until it goes."""
 READINGS, READINGS_SHARE = 50_000, 0.35
-"""Tokens of all readings at most, and their share at most of what a window has beyond ..."""
+"""The most tokens of all readings, and their largest share of what a window has beyond `SMALL`."""
 SMALL = 33_000
-"""... as many tokens as these: in a smaller window, all that stays is soon in the way of what comes."""
+"""The tokens of a window that readings leave alone: in a smaller window, all that stays is soon in the way of what
+comes."""
 REQUEST, REQUEST_SHARE = 2_000, 0.03
 """Tokens of a person's words that began the task at hand, up to which they stay as they are, and their share at most of
 the usable window."""

@@ -20,9 +20,9 @@ Model = tuple[str, str]
 MIN_CONTEXT, MAX_CONTEXT = 1_024, 10_000_000
 """No context window is smaller or larger."""
 MAX_RESERVE_PERCENT = 25
-"""Share of the context: the most that is reserved for an answer, unless a person sets more ..."""
+"""The largest share of the context, in percent, that is reserved for an answer, unless a person sets more."""
 MAX_SET_RESERVE_PERCENT = 50
-"""... and the most that a person can set."""
+"""The largest share of the context, in percent, that a person can reserve for an answer."""
 MIN_PERCENT, MAX_PERCENT = 20.0, 90.0
 DEFAULT_PERCENT = 85.0
 MIN_TOKENS, MAX_TOKENS = 5_000, 2_000_000
@@ -48,7 +48,7 @@ class Learned(msgspec.Struct, frozen=True):
     model: Model | None = None
     """The model in use; none: it is not known yet."""
     shared: Map[Model, int] = Map()
-    """What all sessions have learned. No fold puts it here: whoever decides does, with `with_shared`."""
+    """The limits that all sessions have learned. No fold puts them here: whoever decides does, with `with_shared`."""
 
     def with_shared(self, shared: Learned) -> Learned:
         """The limits together with those that all sessions have learned."""
@@ -56,11 +56,11 @@ class Learned(msgspec.Struct, frozen=True):
 
 
 NOTHING = Learned()
-"""Where nobody has learned anything."""
+"""The limits where nobody has learned any."""
 
 
 def evolve(learned: Learned, event: Event) -> Learned:
-    """What a session learns. A limit is forgotten only when the model has answered a longer prompt than that."""
+    """The limits after a session's fact. One is forgotten only when the model has answered a longer prompt."""
     match event:
         case StepOpened():
             now = (event.provider, event.model)
@@ -88,7 +88,7 @@ def with_shortest_refused(learned: Learned, model: Model, refused: int) -> Learn
 
 
 def _model_of(event: OverflowDetected | UsageSampled, learned: Learned) -> Model | None:
-    """Who refused or answered; where the fact does not say it, that was the model in work."""
+    """The model that refused or answered; where the fact does not name it, that was the model in work."""
     return (event.provider, event.model) if event.model else learned.model
 
 
@@ -116,11 +116,11 @@ class Window(msgspec.Struct, frozen=True):
     reserve: int
     """Tokens that are reserved for the answer."""
     source: Source
-    """Where the size of the context is known from."""
+    """The source from which the size of the context is known."""
 
     @property
     def usable(self) -> int:
-        """What a prompt may have."""
+        """The tokens that a prompt may have."""
         return self.context - self.reserve
 
     def percent(self, used: int) -> float:

@@ -1,4 +1,4 @@
-"""What git says of the files of a project: which were renamed, which are gone, and which have changed since a look.
+"""The history of a project's files by git: which were renamed, which are gone, and which have changed since a look.
 
 git is asked in a thread of its own that runs no loop, with 3 seconds for each answer. Where it fails, nothing is known.
 """
@@ -42,12 +42,12 @@ class GonePaths(NamedTuple):
     """Those of files that have no new one."""
 
     def moved(self, path: str, exists: Callable[[str], bool]) -> str:
-        """Where a file or a folder was renamed to, over several renames; empty: not known, or gone."""
+        """The new path of a file or a folder, over several renames; empty: not known, or gone."""
         new = self.followed(path) or self._folder_followed(path, exists)
         return new if new and exists(new) else ""
 
     def followed(self, path: str) -> str:
-        """Where a path leads over all renames; empty: there is none. Those in a circle end where they began."""
+        """The end of a path over all renames; empty: there is none. Those in a circle end where they began."""
         seen, name = {path}, path
         while (after := self.renames.get(name, "")) and after not in seen:
             seen.add(after)
@@ -120,7 +120,7 @@ def changed_between(directory: Path, before: TreePoint, now: TreePoint, gone: Go
 
 
 def asked(directory: Path, words: Iterable[str], *more: str, path: str = "", **bounds: str) -> bytes:
-    """What git answers; nothing where it fails, or takes too long."""
+    """The output of git; nothing where it fails, or takes too long."""
     try:
         return asyncio.run(
             git(

@@ -23,11 +23,11 @@ PLACES = ("refs/heads", "refs/remotes/origin")
 DIGITS, LONGEST_FAULT = 12, 200
 """Digits of a commit, and characters of what git complains of."""
 _NO = 1
-"""What git ends with where its answer is no."""
+"""The status that git ends with where its answer is no."""
 
 
 def file_look(tree: Checkout, condition: FileCondition) -> FileLook:
-    """What the disk has of a file. It waits for the disk: call it in a thread."""
+    """The state of a file on the disk. It waits for the disk: call it in a thread."""
     path = condition.path
     if barred := tree.barred(path):
         return FileLook(barred=barred)
@@ -77,7 +77,7 @@ async def _with_subject(root: Path, words: str, since: int) -> str:
 
 
 async def _answered(root: Path, *words: str) -> str | None:
-    """What git answers; none: no. Raises `GitFailed` where it cannot answer."""
+    """The answer of git; None: no. Raises `GitFailed` where it cannot answer."""
     bounded = {**environment(os.environ), "GIT_CEILING_DIRECTORIES": str(root.parent)}
     try:
         return (await git(root, bounded, *words, patience=PATIENCE)).decode(errors="replace").strip()

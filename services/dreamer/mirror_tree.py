@@ -44,7 +44,7 @@ class MirrorTree:
         )
 
     def __len__(self) -> int:
-        """How many files it has; 0: git has not answered, or nothing is committed."""
+        """The number of its files; 0: git has not answered, or nothing is committed."""
         return len(self._files)
 
     def exists(self, path: str) -> bool:
@@ -69,7 +69,7 @@ class MirrorTree:
         return ending_so(self._files, "/".join(parts_of(ending)))
 
     def moved(self, path: str) -> str:
-        """Where git says that a file or a folder was renamed to without a change; empty: not known."""
+        """The new path of a file or a folder that git reports as renamed without a change; empty: not known."""
         new = self._gone.moved("/".join(parts_of(path)), self.exists)
         return "" if is_secret(new) else new
 

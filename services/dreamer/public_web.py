@@ -21,9 +21,9 @@ from services.domain.public_hosts import PublicWebAddress, is_named, is_public, 
 from services.dreamer.core.verdicts import AddressLook
 
 PATIENCE = 5.0
-"""Seconds for an address, with all that it leads on to ..."""
+"""Seconds for an address, with all that it leads on to."""
 LOOKUP_PATIENCE = 3.0
-"""... and those of them for one name."""
+"""Seconds, among those for an address, to look up one name."""
 MOST_BYTES = 64 * 1024
 """Of an answer, with its headers."""
 MOST_REDIRECTS = 3
@@ -31,7 +31,7 @@ MOST_ENDPOINTS = 4
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HEAD_END = b"\r\n\r\n"
 _INTERIM = (b"HTTP/1.1 1", b"HTTP/1.0 1")
-"""What an answer begins with that another one follows."""
+"""The beginning of an interim answer, which another one follows."""
 
 
 class Barred(ValueError):
@@ -48,7 +48,7 @@ class PublicEndpoint(NamedTuple):
 Lookup = Callable[[str, int], Awaitable[Sequence[str]]]
 """The IP addresses of a host. Raises `OSError` where it has none."""
 Resolve = Callable[[str, int], Awaitable[Sequence[PublicEndpoint]]]
-"""Where a host is reached. Raises `Barred` where that is not the public internet, and `OSError`."""
+"""The function that finds the ends of a host. Raises `Barred` where one is not the public internet, and `OSError`."""
 
 
 async def looked_up(host: str, port: int) -> Sequence[str]:
@@ -58,7 +58,7 @@ async def looked_up(host: str, port: int) -> Sequence[str]:
 
 
 async def public_endpoints(host: str, port: int, lookup: Lookup = looked_up) -> Sequence[PublicEndpoint]:
-    """Where a host is reached, if every one of its addresses is public."""
+    """The ends at which a host is reached, if every one of its addresses is public."""
     async with asyncio.timeout(LOOKUP_PATIENCE):
         ips = [*dict.fromkeys(await lookup(host, port))]
     if private := next((ip for ip in ips if not is_public(ip)), ""):
@@ -154,7 +154,7 @@ def _request(address: PublicWebAddress) -> bytes:
 
 
 async def _answer(reader: asyncio.StreamReader, *, wants_text: bool) -> HTTPResponse:
-    """What was answered: the head, and with `wants_text` what follows, both together at most `MOST_BYTES`."""
+    """An answer: the head, and with `wants_text` what follows, both together at most `MOST_BYTES`."""
     content, left = bytearray(), MOST_BYTES
     head: HTTPResponse | None = None
     begin = 0

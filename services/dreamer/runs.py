@@ -187,12 +187,12 @@ class DreamRun:
         )
 
     def _left(self, task: DreamTask, scene: Scene) -> tuple[int, int]:
-        """How much is left to do, and how much of that a model is to be asked about."""
+        """The amount of work that is left, and the part of it that a model is to be asked about."""
         model = task.model if self._questions.are_possible and not is_refused(scene.book) else None
         return task.backlog(scene), model.left(scene) if model is not None else 0
 
     async def _scene(self, address: Address, state: Dreams, task: DreamTask) -> Scene | None:
-        """What a task sees; none: it needs the files of the project, and they are not here."""
+        """The scene of a task; None: it needs the files of the project, and they are not here."""
         takes_tree = isinstance(task, OptionalTreeTask) and task.takes_tree
         if not task.needs_tree and not takes_tree:
             return self._later(Scene(state.book, datetime.now(UTC)), state, task)

@@ -37,9 +37,9 @@ from services.kit.room import Kit
 from services.memory.entry import Note
 
 MOST_LOOKS = 10
-"""Of one sweep over a project ..."""
+"""The most looks of one sweep over a project."""
 MOST_SECONDS = 15.0
-"""... which begins no further look after so many seconds."""
+"""Seconds after which a sweep begins no further look."""
 LONGEST_REASON = 200
 """Characters of a reason, as the log has it."""
 AGAIN = timedelta(minutes=1)

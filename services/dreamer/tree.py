@@ -31,11 +31,12 @@ from services.dreamer.git_history import (
 MOST_BYTES = 64 * 1024
 """Of a file whose text is read."""
 UNREADABLE = "\ufffd"
-"""What bytes that are no UTF-8 are read as."""
+"""The character in place of bytes that are no UTF-8."""
 _STAGED = ("diff-index", "--cached", "--diff-filter=RD", "--name-status", "-z", "-M", "-l400", "HEAD")
 _ABSENT = ("ls-files", "--deleted", "-z")
-"""What is not committed yet, without a look into files: whoever compares those with the index runs the filters that a
-repository's own settings name, and whoever compares submodules asks git in each of them, without our settings."""
+"""The command for what is not committed yet, without a look into files: whoever compares those with the index runs the
+filters that a repository's own settings name, and whoever compares submodules asks git in each of them, without our
+settings."""
 _SINCE = (
     "log", "--max-count=200", "--name-only", "--no-renames", "--relative", "-z", "--format=%x01%h %s",
     "--no-ext-diff", "--no-textconv",
@@ -55,11 +56,11 @@ class Checkout:
 
     @property
     def root(self) -> Path:
-        """Where git is asked about it."""
+        """The directory in which git is asked about it."""
         return self._root
 
     def barred(self, path: str) -> str:
-        """Why a path is not looked at, as the end of a sentence; empty: it may be."""
+        """The reason why a path is not looked at, as the end of a sentence; empty: it may be."""
         if not parts_of(path):
             return "is no path within the project"
         if self._leads_out(path):
@@ -130,7 +131,7 @@ class Checkout:
         return _commits(asked(self._root, _SINCE, f"{last}..HEAD", **bounded)) if last else ()
 
     def moved(self, path: str) -> str:
-        """Where git says that a file or a folder was renamed to, over several renames; empty: not known, or gone."""
+        """The new path of a file or a folder that git reports as renamed, also twice; empty: not known, or gone."""
         new = self._gone.moved("/".join(parts_of(path)), self.exists)
         return "" if is_secret(new) else new
 
@@ -157,7 +158,7 @@ class Checkout:
         return changed_between(self._root, before, self.point, self._gone) if self.point else None
 
     def _place(self, path: str) -> Path | None:
-        """Where a path leads, if that is within the tree."""
+        """The place that a path leads to, if that is within the tree."""
         parts = parts_of(path)
         try:
             place = self._root.joinpath(*parts).resolve(strict=True) if parts else None
@@ -190,7 +191,7 @@ class Checkout:
 
     @cached_property
     def _gone(self) -> GonePaths:
-        """What the log says, and before that what is not committed yet."""
+        """The paths that are gone by the log, and before that by what is not committed yet."""
         bounds = bounds_of(self._root)
         logged = gone_paths(asked(self._root, LOG, "-M", **bounds))
         staged = gone_paths(asked(self._root, _STAGED, **bounds))

@@ -42,7 +42,7 @@ class Watch:
         """Set when a project is to be looked at earlier than was known."""
 
     def __len__(self) -> int:
-        """How many projects have a moment."""
+        """The number of projects with a moment."""
         return len(self._due)
 
     async def open(self) -> None:

@@ -171,7 +171,7 @@ class Dreamer:
         return with_own(self._kit.settings.memory, await self._own.of(project)).enabled
 
     def _sweeper(self, sweeps: Sweeps) -> Look:
-        """What looks at the notes of a project, and says when to look again."""
+        """The function that looks at the notes of a project, and reports when to look again."""
 
         async def sweep(project: str) -> None:
             self.sweeping.at(project, await sweeps.sweep(project))

@@ -13,7 +13,7 @@ MOST_DIGITS = 16
 """Digits of a number in JSON that every reader takes as it is."""
 LARGEST = 2**53 - 1
 RULES, SMALL = "rules", "small"
-"""Who answers the rooms, where it is no model that is named."""
+"""The words for who answers the rooms, where it is no model that is named."""
 MOST_CHARACTERS = 300
 """Characters of an error of `argparse`, which may repeat all that was given."""
 

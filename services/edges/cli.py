@@ -62,9 +62,9 @@ def _command(words: Sequence[str]) -> int:
 
 
 INTERRUPTED = 130
-"""What shells expect of a command that Ctrl-C has ended."""
+"""The exit status of a command that Ctrl-C has ended, as shells expect it."""
 UNREAD = 141
-"""What shells expect of a command whose output nobody reads any more."""
+"""The exit status of a command whose output nobody reads any more, as shells expect it."""
 MOST_QUOTED = 80
 """Characters of a wrong path that are repeated."""
 
@@ -395,7 +395,7 @@ def _failed(error: Exception) -> int:
 
 
 def _words(error: OSError) -> str:
-    """What the system says of an error, as a part of a sentence."""
+    """The system's words about an error, as a part of a sentence."""
     words = error.strerror or str(error)
     return f"{words[:1].lower()}{words[1:]}"
 

@@ -67,7 +67,7 @@ def printed_settings(loaded: LoadedSettings) -> Iterator[PrintedSetting]:
 
 
 def in_force(loaded: LoadedSettings, run: Run | None) -> LoadedSettings:
-    """What holds in the installation that runs, if one does: it read a project's file when it started, or none.
+    """The settings of the installation that runs, if one does: it read a project's file when it started, or none.
 
     `loaded` is what would hold in one that is started within the limits of the project here.
     """

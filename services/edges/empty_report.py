@@ -20,7 +20,7 @@ async def publish(bus: Bus) -> int:
 
 
 async def why_refused(bus: Bus, seconds: float) -> str:
-    """Why the broker does not store one within so many seconds. Empty: it does, or this user may not report."""
+    """The reason why the broker does not store one in time. Empty: it does, or this user may not report."""
     try:
         await within(seconds, publish(bus))
     except NotAllowed:

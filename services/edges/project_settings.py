@@ -52,7 +52,7 @@ def load_with(path: Path | None, environment: Mapping[str, str] = os.environ) ->
 
 
 def tighten(settings: Settings, file: File) -> tuple[Settings, tuple[str, ...], tuple[Problem, ...]]:
-    """What holds with a project's file, which settings it has tightened, and what of it is not used."""
+    """The settings with a project's file, the names of those that it has tightened, and what of it is not used."""
     tightened, problems = [], []
     for key, value in file.given.items():
         entry = ENTRIES[key]

@@ -12,7 +12,7 @@ LOG = "nats.log"
 
 
 def why_silent(settings: Settings) -> str:
-    """Why the broker of this installation does not answer; empty where it runs elsewhere, or not at all."""
+    """The reason why the broker of this installation does not answer; empty where it runs elsewhere, or not at all."""
     written = None if settings.nats.url else read(settings.data)
     if written is None or not written.pid:
         return ""

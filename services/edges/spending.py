@@ -1,4 +1,4 @@
-"""What background models have cost, for a person: asked of the desk, which decides by the same sums."""
+"""The cost of background models, for a person: asked of the desk, which decides by the same sums."""
 
 from collections.abc import Iterator, Sequence
 

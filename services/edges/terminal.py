@@ -126,7 +126,7 @@ class LineReader:
 
     def __init__(self) -> None:
         self._rest = b""
-        """What was read behind the newest line."""
+        """The bytes that were read behind the newest line."""
 
     async def ask(self, question: str) -> str:
         """Print the question, and read its line; an empty text at the end of the input. Raises `OSError`."""

@@ -32,7 +32,7 @@ class NoModel(LookupError):
 
 
 def installed() -> Path:
-    """Where set-up puts the model: next to the packages, for all who use this installation."""
+    """The place where set-up puts the model: next to the packages, for all who use this installation."""
     return Path(sys.prefix) / "share" / "annals" / "models"
 
 
@@ -103,7 +103,7 @@ def _write(source: Path, draft: Path) -> None:
 
 
 def _states(graph: Path, tokenizer: Path) -> Any:  # noqa: ANN401 - an array of a library that only this imports
-    """What the model makes of words of its vocabulary, a few at a time: the states that there are."""
+    """The states that the model makes of the words of its vocabulary, a few at a time."""
     import numpy as np  # noqa: PLC0415
     import onnxruntime  # noqa: PLC0415
     from tokenizers import Tokenizer  # noqa: PLC0415

@@ -15,7 +15,7 @@ REDUCED = "reduced"
 """The node that makes them smaller. It stays exact."""
 OPSET, IR = 20, 9
 MASKED = -1e4
-"""What attention adds for a token that only fills up: after the softmax nothing is left of it."""
+"""The addend of attention for a token that only fills up: after the softmax nothing is left of it."""
 EPSILON = 1e-12
 
 Matrix = np.ndarray[Any, Any]

@@ -23,9 +23,9 @@ PREVIEW = 240
 """Characters of an answer that are shown to a person."""
 PROBE_TIMEOUT = 10.0
 MOST_OF_VECTOR = 256 * 1024
-"""Bytes of an answer for each text: eight thousand numbers, as long as anybody writes them ..."""
+"""Bytes of an answer for each text: eight thousand numbers, as long as anybody writes them."""
 MOST_AROUND = 64 * 1024
-"""... and for all that is around them."""
+"""Bytes of an answer for all that is around the vectors."""
 
 
 class RemoteFailure(RuntimeError):
@@ -73,7 +73,7 @@ class RemoteModel:
         return [EmbeddedText(vector=_normed(vector)) for vector in vectors]
 
     async def probe(self) -> Probed:
-        """How the model answers a short text, for a person."""
+        """The model's answer to a short text, for a person."""
         try:
             async with asyncio.timeout(PROBE_TIMEOUT):
                 answer = await self._asked(("annals",), self._settings.text_type)

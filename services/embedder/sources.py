@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # only who uses it pays for the libraries that it brings
     from services.embedder.local import LocalModel
 
 PATIENCE = 10
-"""How much less of the machine those texts get that nobody waits for."""
+"""The factor by which texts that nobody waits for get less of the machine."""
 
 
 class VectorSource(Protocol):
@@ -97,7 +97,7 @@ class Local:
 
 
 def source_of(settings: Embed, cache: Path) -> VectorSource:
-    """What these settings ask for."""
+    """The source that these settings ask for."""
     if settings.provider == "off":
         return Off()
     if settings.provider == "local":

@@ -49,7 +49,7 @@ PAGES: list[tuple[Path, Callable[[], str]]] = [
 
 
 def all_rooms() -> list[DescribedRoom]:
-    """What the rooms record of themselves, in the direction in which data flows."""
+    """The rooms with what they record of themselves, in the direction in which data flows."""
     rooms = [
         DescribedRoom(
             name=room.NAME,

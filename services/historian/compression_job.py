@@ -19,9 +19,9 @@ from services.kit.logs import Logger
 CONTEXT = 6
 """Compartments in front of a chunk that a writer is shown."""
 SMALLER = 2
-"""A chunk that was too much for a writer is read anew with this part of the budget ..."""
+"""The divisor of the budget with which a chunk is read anew that was too much for a writer."""
 MIN_BUDGET = 2_000
-"""... but not below this one."""
+"""The least budget, in tokens, with which a chunk is read anew."""
 TOO_MUCH = frozenset({"overflow", "window_too_small"})
 TOO_HARD = frozenset({"invalid_output"})
 """A rebuild does not give up what it has made because one chunk is too hard as a whole."""
@@ -84,7 +84,7 @@ def _end(state: HistorianSession, request: HistoryRequested) -> Outcome[Historia
 def _published(
     now: HistorianSession, job: HistoryJob, chunk: Chunk, known: str, output: WriterOutput
 ) -> Sequence[Event] | Fail:
-    """What is published of a summary, if its messages are as they were read and nobody else has published them."""
+    """The facts of a summary, if its messages are as they were read and nobody else has published them."""
     if now.reached != job.state.reached:
         return ()
     if fingerprint(now.conversation, chunk.first, chunk.last) != known:

@@ -66,7 +66,7 @@ class ImportanceJob:
         return Advance(published)
 
     async def _refused(self, state: HistorianSession) -> Fail | None:
-        """Why the job cannot or may not go on."""
+        """The failure by which the job cannot or may not go on; None: it may."""
         if not state.history.sealed:
             return Fail("no_eligible", "there is no compressed history that could be judged")
         if not self._models.names:

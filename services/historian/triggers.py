@@ -158,14 +158,14 @@ class Triggers:
         await self._sessions.handle(address, decided, cause=cause, at=datetime.now(UTC), actor=actor)
 
     async def learned(self) -> Learned:
-        """What all sessions have learned of models' limits, up to now."""
+        """The limits of models that all sessions have learned, up to now."""
         entry = await self._learned.get(learned_limits.GLOBAL)
         await self._learned.catch_up(entry)
         return entry.state
 
 
 def _again(wanted: Event, found: Callable[[HistorianSession], Event | None], now: HistorianSession) -> Sequence[Event]:
-    """What was found to be due, if it still is."""
+    """The event that was found to be due, if it still is."""
     return [wanted] if found(now) == wanted else []
 
 

@@ -140,14 +140,14 @@ class Historian:
         return {"ok": True, "runs": self.jobs.in_hand, "sessions": len(self._sessions)}
 
     def _worker(self, request: HistoryRequested) -> HistoryWorker:
-        """Who does a job."""
+        """The worker of a job."""
         if request.reason == RESCORE:
             return ImportanceJob(self._models, self._budget_of, self._triggers.learned, self._plan, self._limits)
         writer = self._rules if request.reason == AHEAD else self._writer
         return CompressionJob(writer, self._contents, self._kit.log)
 
     def _budget_of(self, address: Address) -> Budget:
-        """What the models are paid from."""
+        """The budget from which models are paid."""
         room = self._kit.room
         return Spending(self._kit.bus, address.project, room).budget(room, address.session)
 

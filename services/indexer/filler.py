@@ -19,7 +19,7 @@ from services.kit.room import Kit
 from services.kit.vectors import VectorsError, among
 
 ROWS, TEXTS = 64, 16
-"""What is filled at once, and what is asked for at once."""
+"""The number of rows that are filled at once, and of texts that are asked for at once."""
 REMEMBERED = 512
 """Texts whose vectors are cached: the neighbours of a message change, and its own text does not."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
@@ -52,7 +52,7 @@ class Filler:
         self._known: OrderedDict[str, EmbeddedText] = OrderedDict()
         self._in_hand = 0
         self.failure = ""
-        """Why there are no vectors now; empty: there are."""
+        """The reason why there are no vectors now; empty: there are."""
 
     @property
     def is_done(self) -> bool:

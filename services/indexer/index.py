@@ -36,9 +36,10 @@ class Index:
         self.writing = asyncio.Lock()
         """The lock of whoever changes a table."""
         self.changed = 0
-        """Rows that were written since the tables were tidied ..."""
+        """The rows that were written since the tables were tidied."""
         self.pieces: Counter[str] = Counter()
-        """... and in how many pieces, by kind: each is a file and a version of its table, which lists all files."""
+        """The pieces in which those rows were written, by kind: each is a file and a version of its table, which lists
+        all files."""
         self.unfilled: dict[tuple[str, str], None] = {}
         """The kind and the key of rows that have no vectors yet, the newest last."""
         self._folder_tables = tables

@@ -12,7 +12,7 @@ from services.kit.vectors import Column, Columns
 VECTORS = ("vector", "vector_beside")
 TOKENS = ("tokens", "tokens_beside")
 COMPUTED = ("hash", *VECTORS, *TOKENS)
-"""What a model computes of a row, and the digest by which a changed row is noticed."""
+"""The columns that a model computes of a row, and the digest by which a changed row is noticed."""
 _TYPES: Mapping[Any, str] = {str: "text", int: "integer", float: "number", bytes: "bytes"}
 
 

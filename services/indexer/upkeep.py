@@ -53,7 +53,7 @@ class Tidying(NamedTuple):
 
 
 class OldVersions:
-    """What of a table's versions nobody reads any more.
+    """The versions of a table that nobody reads any more.
 
     A version is old when another took its place long ago, however old it is itself: of a table that nobody wrote to for
     a day, those who search read a version of yesterday until a moment ago.

@@ -13,7 +13,7 @@ from services.indexer.tables import TABLES, as_row
 from services.kit.vectors import VectorsError
 
 COLUMNS = ("key", "id", "project", "kind", "ref", "session", "text", "before", "after", "title", "files", "hash")
-"""What the hash of a row is made of, and whose row it is."""
+"""The columns that the hash of a row is made of, and those that name its owner."""
 
 
 class Misfit(NamedTuple):

@@ -107,7 +107,7 @@ class Indexer:
         return work.filler.is_done and work.index.committed >= await self._kit.reader.head()
 
     def health(self) -> dict[str, object]:
-        """Where the index is, what it lacks, and why."""
+        """The state of the index: its position, what it lacks, and the reason."""
         work = self.work
         if work is None:
             failure = self._failure

@@ -71,7 +71,7 @@ class Aggregate(Generic[S]):
         return cls(kit, sessions, guard=guard, is_fed=True)
 
     def __len__(self) -> int:
-        """How many addresses are in memory."""
+        """The number of addresses in memory."""
         return len(self._sessions)
 
     async def load(self, address: Address) -> S:

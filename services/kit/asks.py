@@ -27,7 +27,7 @@ class Declined(RuntimeError):
     """A question that is well asked and not answered; the message is for who asked."""
 
     status = "failed"
-    """What is counted of it."""
+    """The status under which it is counted."""
 
 
 class AskHandler(Generic[A, R]):
@@ -41,7 +41,7 @@ class AskHandler(Generic[A, R]):
         self._failed = failed
         self._decoder = msgspec.json.Decoder(ask)
         self.in_hand = 0
-        """How many are being answered."""
+        """The number of questions that are being answered."""
 
     async def open(self) -> None:
         """Answer from here on."""

@@ -107,7 +107,7 @@ class Entry(Generic[S]):
             self.state = folded(evolve, self.state, event, envelope)
 
     def base(self) -> Base[S]:
-        """What is decided on from here."""
+        """The state from which is decided, with the positions that it was read at."""
         return Base(self.address, self.state, dict(self.subjects), self.seq)
 
     def take(

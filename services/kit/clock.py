@@ -21,9 +21,9 @@ LONGEST_WAIT = timedelta(minutes=1)
 slept meanwhile."""
 
 Remaining = Callable[[Event, datetime], timedelta | None]
-"""How long an event has still to wait at a moment; zero or less: it is due; none: it never is."""
+"""The time that an event has still to wait at a moment; zero or less: it is due; None: it never is."""
 Wake = Callable[[Address], Awaitable[None]]
-"""What is done for an address when an event of it is due. It may be done more than once."""
+"""The work for an address when an event of it is due. It may be done more than once."""
 
 
 class Clock:

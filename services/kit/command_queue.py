@@ -30,10 +30,10 @@ class HandledCommand(msgspec.Struct, Generic[S, R], frozen=True):
     state: S
     """The state with the command's events."""
     result: R
-    """What the decision returned."""
+    """The result that the decision returned."""
     events: Sequence[Event] = ()
     positions: Sequence[int] = ()
-    """Where the events stand in the log."""
+    """The positions of the events in the log."""
 
 
 class QueuedCommand(Generic[S, R]):

@@ -31,7 +31,7 @@ GUARDS = (
 )
 """Queries come from outside: no files, no variables of this process, no way to change that."""
 DAMAGE = ("orrupt", "not a valid DuckDB database", "Could not read enough bytes", "version number")
-"""What the library says of a file that is not as it was written, or that another version of it wrote."""
+"""The words in which the library complains of a file that is damaged, or that another version of it wrote."""
 DAMAGED = (duckdb.Error, duckdb.IOException, duckdb.SerializationException)
 """The errors that say so, themselves and not those below them: a query may fail with any words of its own."""
 FATAL = (duckdb.FatalException, duckdb.InternalException)

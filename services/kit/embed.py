@@ -18,7 +18,7 @@ _replies = msgspec.json.Decoder(Embedded)
 async def embedded(
     bus: Bus, texts: Sequence[str], purpose: Literal["text", "query"] = "text", *, tokens: bool = True
 ) -> Embedded:
-    """What the embedder makes of these texts. Where nobody answers, the reply says so: search goes by words then."""
+    """The vectors of these texts. Where nobody answers, the reply has an error: search goes by words then."""
     question = EmbedAsk(tuple(texts), purpose, tokens)
     timeout = QUERY_TIMEOUT if purpose == "query" else TEXT_TIMEOUT
     try:

@@ -34,7 +34,7 @@ def write(data: Path, written: EndpointFile) -> None:
 
 
 def read(data: Path) -> EndpointFile | None:
-    """What the file of this data directory holds; None where there is none that can be read."""
+    """The content of this data directory's file; None where there is none that can be read."""
     try:
         return msgspec.json.decode((data / FILE).read_bytes(), type=EndpointFile)
     except (OSError, *SPOILT):

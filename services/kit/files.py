@@ -9,7 +9,7 @@ import msgspec
 
 OWNERS = 0o600
 SPOILT = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What is raised where a file of JSON is not as it was written, such as after a power cut."""
+"""The errors of reading a file of JSON that is not as it was written, such as after a power cut."""
 
 
 class ForeignFile(OSError):

@@ -34,7 +34,8 @@ CONFIG = {
     "gc.auto": "0",
     "maintenance.auto": "false",
 }
-"""What a repository's own settings could have run or answered in, and what would go on behind a command."""
+"""Settings against what a repository's own could make git run or answer in, and against work that goes on behind a
+command."""
 LOCAL = "none"
 """No protocol at all: whatever a checkout's settings say, reading it reaches nothing else."""
 REMOTE = "https:http:ssh:git:file"

@@ -67,7 +67,7 @@ def write_current(data: Path, current: Current) -> None:
 
 
 def read_position(folder: Path) -> Position:
-    """How far a set is; one whose file cannot be read begins anew."""
+    """The position up to which a set is written; one whose file cannot be read begins anew."""
     return _read(folder / POSITION, Position) or Position()
 
 

@@ -38,14 +38,15 @@ class Fail(msgspec.Struct, frozen=True):
     code: str
     detail: str
     attempts: Sequence[Event] = ()
-    """What the log should keep of its last attempts."""
+    """The facts about its last attempts that go into the log."""
 
 
 class Advance(msgspec.Struct, Generic[S], frozen=True):
     """A part is done, and the job goes on unless its events end it."""
 
     decide: Callable[[S], Sequence[Event] | Fail] = lambda _: ()
-    """What is published of the part, decided on the state at the head of the log; nothing: others were faster."""
+    """The decision on the part, made on the state at the head of the log: the events to publish; none: others were
+    faster."""
 
 
 class Complete(msgspec.Struct, Generic[S], frozen=True):

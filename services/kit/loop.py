@@ -40,7 +40,7 @@ M = TypeVar("M", bound=LoopMessage)
 
 
 class CommandHandler(Generic[S, M]):
-    """What a room brings to the loop: how to read a message, what it means, and what is to be done afterwards.
+    """The part of the loop that a room brings: it reads a message, decides what it means, and finishes it afterwards.
 
     `decide` records the facts of a message. `finish` is called when they are in the log, and again where it failed.
     """

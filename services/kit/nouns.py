@@ -27,7 +27,7 @@ class NounReader:
         """Address -> the position up to which its nouns were read."""
 
     async def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Record, None]:
-        """What the log holds behind `seq`, to its head as it is now, in order; `subject_filter` ends with `>`.
+        """The records of the log behind `seq`, to its head as it is now, in order; `subject_filter` ends with `>`.
 
         One noun is read after another: of what comes meanwhile, a part would be missed.
         """

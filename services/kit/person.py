@@ -40,7 +40,7 @@ class NoPerson(LookupError):
 
 
 def why_off(settings: Settings) -> str:
-    """Why an installation has no profiles; empty: it has, since it serves one machine and reads its directories."""
+    """The reason why there are no profiles; empty: there are, on one machine whose directories it reads."""
     if not _is_local(settings.nats.url):
         return NO_CREDENTIALS
     return "" if settings.commits.checkouts else UNREAD

@@ -10,7 +10,7 @@ LOWERED = 5
 GROUP = Path("/proc/self/autogroup")
 THREADS = Path("/proc/self/task")
 ATTEMPTS, PAUSE = 50, 0.2
-"""How often, and after how many seconds, the priority of the group is set: Linux takes one change in 0.1 s."""
+"""The attempts to set the priority of the group, and the seconds between two: Linux takes one change in 0.1 s."""
 
 
 async def give_way() -> None:

@@ -16,11 +16,13 @@ from services.kit.git import GitFailed, git
 from services.kit.git_environment import environment
 
 ROOT, SHALLOW, DIRECTORY = "git-", "shallow-", "dir-"
-"""What names begin with: of a repository, of a clone whose first commit is elsewhere, of a directory without either."""
+"""The beginnings of names: of a repository, of a clone whose first commit is elsewhere, of a directory without
+either."""
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NO_REPOSITORY = "not a git repository (or any"
-"""How git says so where it has looked in vain in a directory and above it; else one that it was led to is not there."""
+"""The words in which git reports that a directory and those above it are no repository; any other failure means that a
+repository that it was led to is not there."""
 _FIRST = ("--first-parent", "--max-parents=0")
 _SCP = re.compile(r"(?:[^@/:]+@)?([^/:]+):(.+)")
 
@@ -33,7 +35,7 @@ class Beginning(msgspec.Struct, frozen=True):
     repository; git did not say."""
     commit: str = ""
     reason: str = ""
-    """Why it is unknown."""
+    """The reason why it is unknown."""
 
 
 async def beginning(directory: Path, former: str = "") -> Beginning:
@@ -179,7 +181,7 @@ def _has_parent(text: str) -> bool:
 
 
 async def _start_of(directory: Path, *words: str) -> str:
-    """What git answers, as far as it is read at all: a commit's message may be of any length, and stands last."""
+    """The beginning of git's answer, as far as it is read: a commit's message may be of any length, and comes last."""
     try:
         return await _git(directory, *words)
     except GitFailed as error:

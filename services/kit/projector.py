@@ -44,7 +44,7 @@ SHARE = 0.1
 Fact = tuple[Envelope, Event]
 """An event of the log with its envelope, which has its position; or `RecordSkipped` in place of one."""
 Follow = Callable[[Envelope, Event | None], None]
-"""What is called with each record as it is read, before it is committed. None: of an unknown type, or skipped."""
+"""The function that gets each record as it is read, before it is committed. None: of an unknown type, or skipped."""
 
 
 class Sink(Protocol):
@@ -163,7 +163,7 @@ class Projector:
 
     @property
     def failure(self) -> str:
-        """Why the newest commit failed; empty: it did not."""
+        """The reason why the newest commit failed; empty: it did not."""
         return self._failure
 
     async def open(self) -> None:

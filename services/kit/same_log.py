@@ -44,7 +44,7 @@ class Difference(msgspec.Struct, frozen=True):
     agreed: int
     """The newest position at which both are known to be the same; 0: none."""
     head: int
-    """Where the log ends now."""
+    """The last position of the log as it is now."""
 
     @property
     def reason(self) -> str:

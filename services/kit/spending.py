@@ -25,7 +25,7 @@ class Spending:
         self._patience = patience
 
     def budget(self, purpose: str, session: str = "") -> "SessionBudget":
-        """What `Models.ask` pays from."""
+        """The budget from which `Models.ask` pays."""
         return SessionBudget(self, purpose, session)
 
     async def reserve(self, reservation: str, purpose: str, tokens: int, usd: float, session: str = "") -> None:

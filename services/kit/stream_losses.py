@@ -35,7 +35,7 @@ MEANING: Mapping[str, tuple[str, str]] = {
         "the facts with these long bodies are there, and their texts are not",
     ),
 }
-"""What each stream holds, and what its loss means."""
+"""Stream -> the kind of its messages, and the consequence where one is lost."""
 CAUSE = (
     "the disk has changed or lost a file of the broker, or an older copy was put back: docs/operating.md says what to "
     "do. This is repeated for a week"
@@ -47,9 +47,9 @@ class StreamNote(msgspec.Struct, frozen=True):
 
     state: StreamState
     lost: int = 0
-    """Messages that are known to be lost, ..."""
+    """The number of messages that are known to be lost."""
     at: datetime | None = None
-    """... and when that was noticed."""
+    """The time at which the loss was noticed; None: nothing is lost."""
 
 
 def compare(note: StreamNote | None, now: StreamState, at: datetime) -> StreamNote:
@@ -88,7 +88,7 @@ class StreamLosses:
 
     @property
     def failures(self) -> Sequence[str]:
-        """What is lost, one sentence for each stream."""
+        """The losses, one sentence for each stream."""
         return [text for stream, note in self._notes.items() if (text := sentence(stream, note))]
 
     def begin(self) -> None:
@@ -119,7 +119,7 @@ class StreamLosses:
                 self._write()
 
     async def _state(self, stream: str) -> StreamState:
-        """What the broker has lost it knows from its start on: it is asked for that once."""
+        """The state of a stream. The broker knows its losses from its start on, so it is asked for them once."""
         note, bus = self._notes.get(stream), self._kit.bus
         is_known = note is not None and note.state.server == bus.client.server_id
         return await stream_state(bus, stream, has_lost=not is_known)

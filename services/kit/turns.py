@@ -22,7 +22,7 @@ class Turns(NamedTuple):
 
     at_once: int
     waiting: int
-    """How many more may wait for their turn; one beyond these is refused at once."""
+    """The number of further questions that may wait for their turn; one beyond these is refused at once."""
 
 
 class TooMany(Declined):
@@ -50,9 +50,9 @@ class Queue:
         self._waiting: FairQueue[asyncio.Future[None]] = FairQueue(turns.waiting)
         self._in_hand = 0
         self._seconds = 0.0
-        """How long an answer takes, smoothed."""
+        """The seconds that an answer takes, smoothed."""
         self.dropped: Counter[Reason] = Counter()
-        """What was not answered, by reason."""
+        """The number of questions that were not answered, by reason."""
 
     def __len__(self) -> int:
         """The number of waiting requests."""

@@ -51,7 +51,7 @@ TYPES = {
 }
 
 VectorsError = (RuntimeError, OSError, ValueError)
-"""What a table raises that cannot be read or written."""
+"""The errors of a table that cannot be read or written."""
 
 
 class Column(NamedTuple):
@@ -255,9 +255,10 @@ def _texts(value: object) -> str:
 
 
 def _kind(name: str, **settings: object) -> Any:  # noqa: ANN401 - its list of kinds lacks one
-    """What an index is made of, by its name in the library."""
+    """The configuration of an index, by its name in the library."""
     return getattr(import_module("lancedb.index"), name)(**settings)
 
 
 PROBES, REFINE = 20, 5
-"""How many parts of the index are searched, and of how many times more rows the whole vectors are compared."""
+"""The number of the index's parts that are searched, and the factor by which more rows are compared by whole
+vectors."""

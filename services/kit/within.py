@@ -11,7 +11,7 @@ AGAIN = 0.1
 
 
 async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
-    """What this work comes to. Raises `TimeoutError` when it takes longer.
+    """The result of this work. Raises `TimeoutError` when it takes longer.
 
     In Python 3.11 `asyncio.wait_for` takes no notice of a cancellation in the moment in which what it waits for ends.
     Work that tries again after each failure, such as connecting to a broker, then outlives `asyncio.timeout`.

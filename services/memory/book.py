@@ -48,7 +48,7 @@ __all__ = ["LISTING", "NOUNS", "Book", "evolve"]
 replace = msgspec.structs.replace
 
 LISTING = "listing"
-"""Why lists of names have expired."""
+"""The reason for which lists of names have expired."""
 NOUNS = ("memory", "note", "policy", "project")
 """The nouns of the facts that a book is made of: a new fact of one of them makes a decision on the book stale."""
 
@@ -166,7 +166,7 @@ def _pending_change(event: MemoryProposed | MemoryWritten) -> PendingChange | No
 
 
 def _overtaken(memory: Memory | None) -> tuple[str, ...]:
-    """What a memory has taken the place of; one that waits has not done so yet."""
+    """The memories whose place a memory has taken; one that waits has taken none yet."""
     return memory.supersedes if memory is not None and memory.status != "pending" else ()
 
 
@@ -249,7 +249,7 @@ def _quarantined(book: Book, event: MemoryQuarantined, envelope: Envelope) -> Bo
 
 
 def _released(book: Book, event: MemoryReleased, envelope: Envelope) -> Book:
-    """What was taken back is what it was; what holds only since then is superseded again."""
+    """The book after a release: what was taken back is what it was; what holds only since then is superseded again."""
     for name in event.memories:
         memory = book.memories.get(name)
         if memory is not None and memory.quarantined_from:

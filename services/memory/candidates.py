@@ -82,7 +82,7 @@ def from_call(call: Call, exit_code: int | None = None) -> tuple[JudgedCandidate
 
 
 _SHOULD_NOT = re.compile(r"\bshould(?: not|n['\u2019]t| never| always)\b", re.IGNORECASE)
-"""What should be is mostly the next thing to do; what should not be is mostly a rule."""
+"""Words for what should not be, which is mostly a rule; what should be is mostly the next thing to do."""
 _REASONED = re.compile(
     r"\b(?:because|so that|instead of|rather than|decided|in favou?r of|by design|on purpose)\b"
     r"|\b(?:weil|statt|damit|entschieden)\b|потому что|вместо|因为|而不是|ため|대신",
@@ -96,7 +96,7 @@ _LEAD = re.compile(
     r"\b[\s,.:!\u2026-]+)+",
     re.IGNORECASE,
 )
-"""What people begin with before they say what they want."""
+"""The words with which people begin before they come to what they want."""
 _WITHOUT_COMMA = re.compile(r"(?:and|so|no|yes|right|look|man)\s", re.IGNORECASE)
 _LAYS_DOWN = re.compile(
     r"(?!(?:it|this|that|these|those|there|they|he|she|we|you|i|what|which|who|how|why|where|when|then|now|maybe"
@@ -123,7 +123,8 @@ _LAYS_DOWN = re.compile(
     r"|(?:bitte )?(?:immer|nie) |(?:toujours|jamais|siempre|nunca) \w+(?:r|re|ez|es|a|e)\b",
     re.IGNORECASE,
 )
-"""How a sentence says how a certain thing is to be, without a word for rules: `setTheme should return an error`."""
+"""The form of a sentence that lays down how a thing is to be, without a word for rules: `setTheme should return an
+error`."""
 
 
 def _misspelt(word: str) -> Iterator[str]:

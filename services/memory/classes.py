@@ -49,7 +49,7 @@ class Placement(msgspec.Struct, frozen=True):
     """Of CATEGORIES."""
     memory_class: MemoryClass
     expires_after_days: int | None = None
-    """How long it holds; none: until someone says otherwise."""
+    """Days after which it expires; None: it lasts until someone takes it back."""
 
 
 _IMPORTED: dict[str, Placement] = {

@@ -13,7 +13,7 @@ Status = Literal["pending", "active", "superseded", "archived", "expired", "reje
 
 MOST_SIGHTINGS = 32
 MOST_FACTS = 64
-"""How many of its newest facts a memory names, with the first one. The log has all of them."""
+"""The number of its newest facts that a memory names, with the first one. The log has all of them."""
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -55,10 +55,10 @@ class Memory(msgspec.Struct, frozen=True):
     is_pinned: bool = False
     verification: str = "unverified"
     reinforced: int = 0
-    """How often its fading was slowed."""
+    """The number of times that its fading was slowed."""
     reinforced_at: datetime | None = None
     seen: int = 1
-    """How often it was seen, in any session."""
+    """The number of times that it was seen, in any session."""
     revision: int = 1
     """Which wording it has, from 1 on."""
     expires_at: datetime | None = None
@@ -69,13 +69,13 @@ class Memory(msgspec.Struct, frozen=True):
     merged: tuple[str, ...] = ()
     """Those of them whose words are in it, since they were made one."""
     quarantined_from: Status | Literal[""] = ""
-    """What it was before it was quarantined."""
+    """The status that it had before it was quarantined."""
     seq: int = 0
-    """The position of the newest fact that changed what is shown of it ..."""
+    """The position of the newest fact that changed what is shown of it."""
     facts: tuple[int, ...] = ()
-    """... and of the newest that concern it, the newest last; the first of all stays."""
+    """The positions of the newest facts that concern it, the newest last; the first of all stays."""
     change: PendingChange | None = None
-    """What it would change, of a proposal that is no memory by itself."""
+    """The change that a proposal asks for which is no memory by itself."""
 
     @property
     def is_active(self) -> bool:
@@ -108,19 +108,19 @@ class Note(msgspec.Struct, frozen=True):
     changed: datetime
     seq: int
     waits_for: Condition | None = None
-    """What the dreamer looks for; none: nothing, or the note only has words for it."""
+    """The condition that the dreamer checks; None: there is none, or only words for it."""
     since: int = 0
-    """The position of the fact that gave it its condition ..."""
+    """The position of the fact that gave the note its condition."""
     asked: datetime | None = None
-    """... and its moment."""
+    """The time of the fact that gave the note its condition."""
     readied: int = 0
     """The position at which the condition came true; 0: it has not."""
     parked: int = 0
     """The position at which looking was given up; 0: it was not."""
     code: str = ""
-    """Why it was given up, in one word (see `note.parked`)."""
+    """The reason why it was given up, in one word (see `note.parked`)."""
     reason: str = ""
-    """What a look has found, or why nothing can be looked at."""
+    """The finding of a look, or the reason why nothing can be looked at."""
 
     @property
     def announced(self) -> int:

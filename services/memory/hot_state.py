@@ -31,9 +31,9 @@ SHOWN_TODOS = 5
 MOST_FOUND = 10
 """Files of one search that count as active."""
 SUMMARY = 280
-"""Characters that are known of an error ..."""
+"""The most characters that are known of an error."""
 SHOWN_SUMMARY = 160
-"""... and that are shown of it, or of any other text."""
+"""The most characters that are shown of an error, or of any other text."""
 BUDGET = 175
 """Tokens of all lines, and of the text around them."""
 RUNTIME = "runtime"
@@ -185,7 +185,7 @@ def hot_lines(
     *,
     budget: int = BUDGET,
 ) -> tuple[str, ...]:
-    """What is shown of it, in whole lines of at most `budget` tokens together, a dash before each included.
+    """The lines on it, of at most `budget` tokens together, whole, a dash before each included.
 
     `pending` are memories that wait, each with its class; `todos` what is still to be done.
     Every section gets its first line before any gets its second; what does not fit is passed over.
@@ -203,7 +203,7 @@ def hot_lines(
 
 
 def fingerprint(category: str, summary: str) -> str:
-    """What is the same for the same error: over its category and its words, whatever their case and spacing."""
+    """The name of an error that comes again: over its category and words, whatever their case and spacing."""
     return sha256(f"{category}:{flat(summary).lower()}".encode(errors="replace")).hexdigest()[:12]
 
 

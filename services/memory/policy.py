@@ -12,7 +12,8 @@ DEFAULTS = {
     "tool_output": "held",
 }
 FIXED = "tool_output"
-"""What comes from the output of a tool can be anybody's words: it waits for a person, whatever is set."""
+"""The trust of texts from the output of a tool, which can be anybody's words: they wait for a person, whatever is
+set."""
 
 
 def action_for(policy: Mapping[str, str], trust: str) -> str:

@@ -26,9 +26,9 @@ LEAST_CANDIDATES, LEAST_SESSIONS = 3, 2
 MOST_CANDIDATES = 64
 """Candidates that are remembered of one trait, the newest."""
 MOST_SHOWN = 10
-"""Traits that are in a head at most ..."""
+"""The most traits that are in a head."""
 MOST_TOKENS = 300
-"""... and the tokens that they take at most."""
+"""The most tokens that the traits in a head take."""
 
 replace = msgspec.structs.replace
 

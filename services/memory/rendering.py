@@ -37,7 +37,7 @@ Reason = Literal[
     "held", "superseded", "archived", "expired", "rejected", "quarantined",
     "global_cap", "token_budget", "twin", "empty_budget",
 ]  # fmt: skip
-"""Why a memory is not in a head. Those of the first line are of memories that are not active."""
+"""The reason why a memory is not in a head. Those of the first line are of memories that are not active."""
 
 
 class Profile(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ class Profile(msgspec.Struct, frozen=True):
     entries: int | None = None
     """The most memories that no person wrote or pinned; none: as many as there is room for."""
     considered: int = 600
-    """How many of those are looked at, the strongest first: more than there is ever room for."""
+    """The number of such memories that are looked at, the strongest first: more than there is ever room for."""
 
 
 COMPACT = Profile(tokens=900, entries=28)
@@ -115,7 +115,7 @@ def in_order(
 
 
 NO_ROOM: frozenset[Reason] = frozenset({"global_cap", "token_budget", "empty_budget"})
-"""Why a memory that holds is hidden."""
+"""The reasons why a memory that holds is hidden."""
 
 
 def hidden_since(
@@ -191,7 +191,7 @@ def _age_mark(memory: Memory, at: datetime) -> str:
 
 
 def _why_inactive(memory: Memory, at: datetime) -> Reason | None:
-    """Why a memory is not active at this moment; none where it is."""
+    """The reason why a memory is not active at this moment; None where it is."""
     if memory.status == "pending":
         return "held"
     if memory.status != "active":
@@ -270,7 +270,8 @@ class Twins:
 
     def __init__(self) -> None:
         self._texts: list[tuple[int, int]] = []
-        """How many words each has, and which, as the bits of a number: that many texts are compared quickly."""
+        """The number of words of each text, and the words, as the bits of a number: so, many texts are compared
+        quickly."""
         self._bits: dict[str, int] = {}
         self._by_word: dict[str, list[int]] = {}
         self._by_rare: dict[str, list[int]] = {}

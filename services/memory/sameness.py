@@ -29,7 +29,7 @@ _PIECES = re.compile(
 """Words; of scripts without blanks, characters."""
 _WIDE = re.compile(r"[\uff01-\uff5e]")
 _HAS_OWN_CASE = re.compile(r"[a-z\d][A-Z]|[A-Z]{2}[a-z]|_|\d")
-"""How a name is written whose case is part of it: `userId`, `API_KEY`, `Sha1`."""
+"""A name whose case is part of it: `userId`, `API_KEY`, `Sha1`."""
 _CONTRACTED = re.compile(r"n['\u2019]t\Z")
 _ELIDED = re.compile(r"n['\u2019](?=[^\W\d_]{2})")
 """The French `ne` before a vowel: `n'utilise`."""
@@ -109,7 +109,7 @@ _NOT = frozenset({
 _EASY = frozenset(
     {"do", "ne", "always", "is", "to", "immer", "toujours", "siempre", "sempre", "всегда", "must", "should"}
 )
-"""What one side may have more, next to a negation, without changing what is negated."""
+"""Words that one side may have more, next to a negation, without changing what is negated."""
 _QUANTITIES = frozenset({
     "all", "any", "anyone", "each", "everyone", "most", "many", "few", "some", "only", "both", "nobody",
     "none", "one", "two",
@@ -121,7 +121,7 @@ _QUANTITIES = frozenset({
     "все", "только",
     "один", "два", "три", "一", "二", "两", "三", "所", "每",
 })  # fmt: skip
-"""How many, or which in a row: a number in words."""
+"""Words for a number, or for a place in a row."""
 _OPPOSITES = frozenset(map(frozenset, (
     ("include", "exclude"), ("allow", "deny"), ("allow", "forbid"), ("permit", "forbid"), ("enable", "disable"),
     ("show", "hide"), ("add", "remove"), ("start", "stop"), ("open", "close"), ("use", "avoid"), ("accept",

@@ -33,7 +33,7 @@ class MemoryShelf(msgspec.Struct, frozen=True):
 
     @property
     def fadings(self) -> Iterator[Fading]:
-        """How each of them fades, in the same order."""
+        """The fading of each of them, in the same order."""
         return map(itemgetter(1), chain.from_iterable(self.pages))
 
     def with_memory(self, memory: Memory) -> MemoryShelf:

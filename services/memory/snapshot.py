@@ -32,7 +32,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 def holder_of(session: str, compactions: int) -> str:
-    """Who is shown a list: the writer of the next summary of a session that was compacted so often before.
+    """The name of a list's reader: the writer of the next summary of a session that was compacted so often before.
 
     So the id in an earlier summary, which a model may copy, is none of a later list.
     """

@@ -15,7 +15,7 @@ from services.memory.keys import exact_key, identity_key
 replace = msgspec.structs.replace
 
 ADOPTED = "adopted"
-"""What the causes of decisions begin with that were made in the book of a former name of the project."""
+"""The beginning of the causes of decisions that were made in the book of a former name of the project."""
 
 
 class Pause(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ class Book(msgspec.Struct, frozen=True):
     """Key of either kind -> all memories that have or had it, where there are several."""
     candidates: Map[str, Judgement] = Map()
     verdicts: Map[str, int] = Map()
-    """How many candidates have each verdict."""
+    """The number of candidates with each verdict."""
     notes: Map[str, Note] = Map()
     policy: Map[str, str] = Map()
     """Trust -> action, where a person has set one."""
@@ -119,5 +119,5 @@ def _pointedness(memory: Memory) -> int:
 
 
 def source_key(kind: str, value: str) -> str:
-    """How a quarantine of this source is called."""
+    """The key of a quarantine of this source."""
     return f"{kind}:{value}"

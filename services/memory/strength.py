@@ -37,7 +37,7 @@ SOURCE_OF = {
     "dreamer": "compaction",
     "tool_output": "compaction",
 }
-"""How a memory of one who is trusted in this way came in."""
+"""Trust -> the source by which a memory of that trust came in."""
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -45,15 +45,15 @@ class Pace(msgspec.Struct, frozen=True):
 
     half_life_days: float = 45.0
     growth: float = 0.85
-    """What the half-life is divided by for each time that a memory was renewed ..."""
+    """The divisor of the half-life for each time that a memory was renewed."""
     most_renewals: int = 6
-    """... up to this many."""
+    """The number of renewals that lengthen the half-life."""
     window_days: float = 7.0
     """Days between two renewals that count."""
     dormant_after_days: float = 14.0
-    """Days without any work in the project from which on it is dormant ..."""
+    """Days without any work in the project from which on it is dormant."""
     dormant_share: float = 0.25
-    """... and memories age at this pace only."""
+    """The share of their pace at which memories age while the project is dormant."""
 
 
 PACE = Pace()
@@ -91,7 +91,7 @@ class _Asleep:
         """The days in each span and in all behind it."""
 
     def since(self, start: float) -> float:
-        """How many of them came after this day."""
+        """The number of dormant days after this day."""
         at = bisect_right(self._ends, start)
         begun = start - self._begins[at] if at < len(self._begins) else 0.0
         return self._behind[at] - begun if begun > 0 else self._behind[at]
@@ -114,14 +114,14 @@ class Fading(NamedTuple):
 
 
 def fading_of(memory: Memory, pace: Pace = PACE) -> Fading:
-    """How a memory fades. What is pinned does not."""
+    """The fading of a memory. What is pinned does not fade."""
     begins = initial(memory.memory_class, memory.trust, memory.importance)
     half = math.inf if memory.is_pinned else half_life(memory.reinforced, pace)
     return Fading(begins * STALE_FACTOR if memory.verification == "stale" else begins, days(memory.clock), half)
 
 
 def strength(memory: Memory, at: datetime, dormant: Sequence[Interval] = (), pace: Pace = PACE) -> float:
-    """How strong a memory is at this moment; `dormant` as `dormant_days` gives it."""
+    """The strength of a memory at this moment; `dormant` as `dormant_days` gives it."""
     (found,) = strengths([fading_of(memory, pace)], at, dormant, pace)
     return found
 
@@ -129,7 +129,7 @@ def strength(memory: Memory, at: datetime, dormant: Sequence[Interval] = (), pac
 def strengths(
     fadings: Iterable[Fading], at: datetime, dormant: Sequence[Interval] = (), pace: Pace = PACE
 ) -> list[float]:
-    """How strong memories are at this moment that fade like this. There may be thousands: here each step counts."""
+    """The strengths at this moment of memories that fade like this. There may be thousands: here each step counts."""
     now = days(at)
     if not dormant:
         return [begins * 2.0 ** ((since - now) / half) if since < now else begins for begins, since, half in fadings]
@@ -194,11 +194,11 @@ def _ties_broken(order: Iterable[int], of: Sequence[float], found: Sequence[Memo
 
 
 Renewal = Literal["increment", "refresh_only", "blocked"]
-"""What seeing a memory again does to it. It is blocked where it was renewed shortly before, whoever sees it."""
+"""The effect of seeing a memory again. It is blocked where the memory was renewed shortly before, whoever sees it."""
 
 
 def renewal(renewals: int, last: datetime | None, at: datetime, *, pace: Pace = PACE) -> Renewal:
-    """What seeing a memory again at this moment does, that was renewed so often, and at `last` for the last time."""
+    """The effect of seeing a memory again now that was renewed so often, and at `last` for the last time."""
     if last is not None and at - last < pace.window_days * DAY:
         return "blocked"
     return "increment" if renewals < pace.most_renewals else "refresh_only"

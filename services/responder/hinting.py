@@ -36,7 +36,7 @@ FRESH = 60.0
 """Seconds after which a message is history: it was recorded elsewhere and is only reported now."""
 LIMIT = 10
 HINTED = tuple(source for source in get_args(Source) if source != "output")
-"""Where is looked: that some output has a name bears on no message by itself."""
+"""The sources that are searched: that some output has a name bears on no message by itself."""
 PROMPTLY = 150
 """Milliseconds within which a search must begin to find: the call that sends a message does not wait longer."""
 WAIT = 0.15
@@ -181,7 +181,7 @@ class Hinting:
 
 
 def _reason_to_skip(session: Session, message: str) -> str:
-    """Why nothing that was found is added to a message; empty: nothing speaks against it."""
+    """The reason why nothing that was found is added to a message; empty: nothing speaks against it."""
     if is_augmented(session, message):
         return "stacked"
     return "late" if is_late(session, message) else ""

@@ -62,7 +62,7 @@ class Preparation(msgspec.Struct, frozen=True):
     vector: Embedded
     served: Served
     degraded: tuple[str, ...]
-    """What could not be done so far, a sentence each."""
+    """The parts that could not be done so far, a sentence each."""
 
 
 class Searching:
@@ -177,7 +177,7 @@ class Searching:
         return msgspec.structs.replace(hits, text=answer_text(query, hits, datetime.now(UTC), asker.session))
 
     def _asked(self, asker: Asker, ask: SearchAsk, prepared: Preparation, current: Current | None) -> ShelfQuery:
-        """What is looked for in shelves of this set."""
+        """The query for shelves of this set."""
         query, vector, served = prepared.query, prepared.vector, prepared.served
         scope = Scope(
             sessions=frozenset(ask.sessions),
@@ -218,7 +218,7 @@ class Searching:
         return await embedded(self._kit.bus, (query.replace("\0", " "),), "query")
 
     async def _served(self, asker: Asker, degraded: list[str]) -> Served:
-        """What the asker has before them now; nothing where nobody is asked, or nobody knows."""
+        """The rows that the asker has before them now; none where nobody is asked, or nobody knows."""
         if not asker.session:
             return Served()
         question = encode(ServedAsk(asker.at_home, asker.session))
@@ -317,7 +317,7 @@ def _is_urgent(ask: SearchAsk) -> bool:
 
 
 def _sources(wanted: Sequence[str]) -> tuple[tuple[Kind, ...], list[str]]:
-    """Where to look, and what of the request is not known."""
+    """The kinds of rows to look at, and a note on sources that are not known."""
     known = tuple(kind for kind in KINDS if kind in wanted)
     unknown = sorted({one[:40] for one in wanted} - set(KINDS))
     notes = [f"unknown sources were left out: {', '.join(unknown)}; there are {', '.join(KINDS)}"] if unknown else []

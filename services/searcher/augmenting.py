@@ -37,7 +37,7 @@ from services.searcher.core.request_searches import request_searches
 from services.searcher.store import SearchStore
 
 PURPOSE = "sidekick"
-"""What the model is paid for, in the project's budget."""
+"""The purpose that the model is paid for, in the project's budget."""
 ALTOGETHER = 30.0
 """Seconds within which a request is answered, waiting for its turn included."""
 LEAST = 2.0
@@ -53,7 +53,7 @@ DESK_WAIT = 2.0
 OUTPUT = 2_000
 """The most tokens of a model's answer."""
 SOURCES = tuple(source for source in get_args(Source) if source != "output")
-"""Where is searched: outputs of tools are found by names alone, and say nothing that can be quoted."""
+"""The sources that are searched: outputs of tools are found by names alone, and say nothing that can be quoted."""
 NO_QUOTES = "a model has answered with something else than quotes"
 NOTHING_ASKED = "Nothing was searched for: write your request behind the command, in words."
 

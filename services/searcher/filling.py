@@ -17,7 +17,7 @@ from services.searcher.stored_shelf import StoredShelf
 SHELVED = (
     "id", "hash", "session", "actor", "role", "at", "seq", "terms", "terms_title", "terms_around", "written",
 )  # fmt: skip
-"""What is in memory of each row."""
+"""The columns of a row that are in memory."""
 AT_ONCE = 2_000
 """Rows that are put on a shelf together; others wait so long."""
 WASTE = 0.25

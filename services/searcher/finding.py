@@ -28,10 +28,10 @@ class ShelfQuery(msgspec.Struct, frozen=True):
     scope: Scope
     project: str
     narrowed: str
-    """What of the scope tables know, as a condition; empty: nothing."""
+    """The part of the scope that tables know, as a condition; empty: nothing."""
     arm: Arm = "full"
     names: NamesAsked = NamesAsked()
-    """What of it is looked for in tools' outputs."""
+    """The names that are looked for in tools' outputs."""
     characters: int = CHARACTERS
     """The most characters of a text in an answer."""
 
@@ -141,7 +141,7 @@ class _Search:
 
 
 def _reasons(compared: Compared, at: Places) -> list[tuple[str, ...]]:
-    """Why the candidates at these places are some."""
+    """The reasons for which the rows at these places are candidates."""
     signs = (
         ("verbatim", compared.verbatim > 0),
         ("words", compared.coverage > 0),
@@ -152,7 +152,7 @@ def _reasons(compared: Compared, at: Places) -> list[tuple[str, ...]]:
 
 
 async def find(shelves: Sequence[StoredShelf], asked: ShelfQuery, most: int) -> list[Found]:
-    """What fits best of all shelves, the best first."""
+    """The rows of all shelves that fit best, the best first."""
     found = await asyncio.gather(*(_Search(stored, asked).found(most) for stored in shelves if len(stored.shelf)))
     listed = [replace(one, score=one.score * BOOST[one.stored.shelf.kind]) for each in found for one in each]
     best = sorted(listed, key=lambda one: -one.score)[:most]
@@ -160,4 +160,4 @@ async def find(shelves: Sequence[StoredShelf], asked: ShelfQuery, most: int) -> 
 
 
 BOOST: Mapping[str, float] = {"memory": 1.13, "commit": 1.04, "message": 1.0, "compartment": 1.0, "note": 1.0}
-"""How much more is expected of some kinds than of messages."""
+"""The factor by which more is expected of some kinds than of messages."""

@@ -22,7 +22,7 @@ VERBATIM = "verbatim"
 BEHIND = 5
 """Results of a sentence that an output never takes the place of."""
 PARTLY = 0.5
-"""What a row is worth at most for a query that says more than names."""
+"""The highest score of a row for a query that has more than names."""
 
 replace = msgspec.structs.replace
 

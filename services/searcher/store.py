@@ -110,12 +110,12 @@ class SearchStore:
 
     @property
     def rows(self) -> int:
-        """How many rows are in memory."""
+        """The number of rows in memory."""
         return sum(len(stored.shelf) for project in self._stored.values() for stored in project.kinds.values())
 
     @property
     def copied(self) -> int:
-        """How many of them can be compared without their tables."""
+        """The number of rows that can be compared without their tables."""
         return sum(len(stored.copies) for project in self._stored.values() for stored in project.kinds.values())
 
     @property

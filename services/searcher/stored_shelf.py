@@ -20,17 +20,17 @@ class StoredShelf(NamedTuple):
     name: str
     copies: ShelfCopies
     places: Array
-    """Where the table keeps each row of the shelf. Rows that the shelf got later it does not have."""
+    """The place of each row of the shelf in the table. Rows that the shelf got later it does not have."""
     ordered: Array
-    """The places of the rows that are alive, in their order ..."""
+    """The places of the rows that are alive, in order."""
     numbers: Places
-    """... and the numbers of these rows."""
+    """The numbers on the shelf of the rows at those places, in the same order."""
     has_others: bool = True
     """Whether there are rows of other projects in the table."""
     bare: Places = np.zeros(0, np.int64)
     """The rows that have no vectors yet."""
     seen: int | None = None
-    """What was written down as the table's version when it was opened."""
+    """The version of the table that was written down when it was opened."""
 
     def allowed(self, scope: Scope) -> Flags:
         """Which rows are asked for and are in the table as well."""

@@ -43,7 +43,7 @@ from services.searcher.store import SearchStore
 from services.searcher.written import ConfirmedWrites
 
 ATTEMPTS, PAUSE = 20, 1.0
-"""How often, and after how many seconds, the embedder is asked that starts at the same time."""
+"""The attempts, and the seconds between two, to ask the embedder, which starts at the same time."""
 SEARCHES = Turns(at_once=2, waiting=16)
 """Searches that are made at once: their share of a machine that makes plans, too."""
 TURN_WITHIN = 2.0
@@ -65,9 +65,10 @@ WRITTEN: tuple[type[Event], ...] = (
     NoteUpdated,
     NoteDismissed,
 )
-"""What somebody decides and then looks for. It only hears that they were written: the rows come from the index."""
+"""The facts that somebody decides and then looks for. It only hears that they were written: the rows come from the
+index."""
 QUESTIONS: tuple[type[Event], ...] = (QuestionTaken, QuestionAnswered, QuestionWithdrawn)
-"""What becomes of a question that a harness answers."""
+"""The facts about a question that a harness answers."""
 EXPECTED: tuple[type[Event], ...] = (SessionOpened, StepOpened)
 """By which it hears where somebody may write soon."""
 
@@ -110,7 +111,7 @@ class Searcher:
         begin(kit, self._expected.prepare())
 
     async def _warm(self) -> None:
-        """Where there is something to search, have ready what the first question would have to wait for."""
+        """Have ready what the first question would have to wait for, where there is something to search."""
         await self._store.warm()
         for _ in range(ATTEMPTS if self._store.expects_vectors else 0):
             if not (await embedded(self._kit.bus, (self.NAME,), "query", tokens=False)).error:
@@ -121,7 +122,7 @@ class Searcher:
         return not self._handler.in_hand and not self._requests.in_hand and not self._store.is_busy
 
     def health(self) -> dict[str, object]:
-        """Where nothing is indexed it still answers, and says so."""
+        """The state of the room: where nothing is indexed it still answers, and reports that."""
         store = self._store
         return {
             "ok": True,

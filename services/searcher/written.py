@@ -14,7 +14,7 @@ MOST = 1_000
 
 
 class ConfirmedWrites:
-    """Where the newest of such facts is in the log, project by project.
+    """The positions in the log of the newest of such facts, project by project.
 
     A room hears of a fact as it is published, which is before whoever wrote it has the confirmation, and so before
     that one can ask for it: the broker hands one connection its messages in this order. It is stored a moment later:
@@ -29,7 +29,8 @@ class ConfirmedWrites:
         self._heard: dict[str, dict[str, float]] = {}
         """Project -> the subjects on which something was published lately, and when that was heard of."""
         self._at_least = 0
-        """Where the newest may be in any project that is not known one by one: all that was heard of them is before."""
+        """The newest position that is possible in a project that is not known by itself: all that was heard of them is
+        before."""
         self._looking = asyncio.Lock()
 
     def heard(self, subject: str) -> None:

@@ -11,7 +11,7 @@ PREFIX = "ANNALS_"
 BETWEEN = "__"
 BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 Rule = Literal["lower", "higher", "off", "fewer"]
-"""How a project may tighten a setting: by a lower or a higher number, by switching it off, by fewer of a list."""
+"""The way in which a project may tighten a setting: a lower or a higher number, switching it off, fewer of a list."""
 
 ALLOWED: Mapping[Rule, str] = {
     "lower": "lower it",
@@ -19,7 +19,7 @@ ALLOWED: Mapping[Rule, str] = {
     "off": "switch it off",
     "fewer": "leave out of it",
 }
-"""What a project may do with a setting, by its rule."""
+"""The words for what a project may do with a setting, by its rule."""
 
 
 class SettingEntry(Struct, frozen=True):
@@ -84,7 +84,7 @@ def entries_of(group: type[Struct], path: str) -> Iterator[SettingEntry]:
 
 
 def value_of(root: Struct, entry: SettingEntry) -> object:
-    """What these settings say."""
+    """The value of an entry in these settings."""
     for name in filter(None, entry.group.split(".")):
         root = getattr(root, name)
     return getattr(root, entry.name)

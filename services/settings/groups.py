@@ -31,7 +31,7 @@ class Nats(msgspec.Struct, frozen=True):
     password: SecretStr = SecretStr("")
     """The password that a team's broker asks of this user; that of `person` may be another. Empty: it asks for none."""
     user: Literal["room", "harness", "person"] = "room"
-    """Who connects, where a password is set."""
+    """The user that connects, where a password is set."""
     port: Annotated[int, Meta(ge=0, le=65_535)] = 0
     """Port of the embedded broker on loopback; 0: the one it had before, or a free one."""
     max_payload: Annotated[int, Meta(ge=1024)] = 1024 * 1024
@@ -67,11 +67,11 @@ class Search(msgspec.Struct, frozen=True):
     projects: Annotated[int, Meta(ge=1)] = 8
     """Projects whose rows the searcher keeps ready in memory, about 1 KiB for each row."""
     ranking: Literal["full", "bm25", "dense", "rrf", "minmax"] = "full"
-    """How what is found is put in order. All but `full` are simpler ways, to compare it with."""
+    """The way in which results are put in order. All but `full` are simpler ways, to compare it with."""
     hints: bool = True
     """Whether what is known and may bear on a person's message is sent to the agent with it."""
     hint_score: Annotated[float, Meta(ge=0.3, le=0.95)] = 0.6
-    """How well each thing that is named must fit by itself, from 0 to 1."""
+    """The least score, from 0 to 1, by which each thing that is named must fit by itself."""
     hint_characters: Annotated[int, Meta(ge=5, le=500)] = 20
     """Shorter messages are not searched for."""
 
@@ -95,7 +95,7 @@ class Views(msgspec.Struct, frozen=True):
     sql_memory: Annotated[int, Meta(ge=64)] = 512
     """MiB of memory one `ask.sql` may take."""
     sql_at_once: Annotated[int, Meta(ge=1)] = 2
-    """How many `ask.sql` run at once; others wait for their turn."""
+    """The number of `ask.sql` that run at once; others wait for their turn."""
     memory_limit: Annotated[str, Meta(pattern=r"^\d+(\.\d+)? ?([KMGTkmgt][Ii]?)?[Bb]$")] = "512MB"
     """Memory for DuckDB, such as `512MB` or `2GiB`."""
 
@@ -104,10 +104,11 @@ class ProviderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A provider of models, and how it is reached."""
 
     kind: Literal["openai", "anthropic", "harness"] = "openai"
-    """What it speaks: OpenAI's chat completions, as most do, or Anthropic's messages. `harness`: a harness of the
-    project that runs now answers, with its own logins; it has no url and no key."""
+    """The protocol that it speaks: OpenAI's chat completions, as most do, or Anthropic's messages. `harness`: a harness
+    of the project that runs now answers, with its own logins; it has no url and no key."""
     url: Annotated[str, Meta(pattern="^(https?://.+)?$")] = ""
-    """Where, such as `http://127.0.0.1:11434/v1`; empty: at the vendor itself. Anthropic's has no `/v1` at its end."""
+    """The address, such as `http://127.0.0.1:11434/v1`; empty: that of the vendor itself. Anthropic's has no `/v1` at
+    its end."""
     key: SecretStr = SecretStr("")
     """The key that it asks for."""
     key_variable: str = ""
@@ -124,7 +125,7 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Input that the provider's cache knows of; without, as other input."""
 
     def usd(self, tokens_in: int, tokens_out: int, cached: int) -> float:
-        """What a call costs, in USD. `cached`: how many of the tokens that went in the provider's cache knew."""
+        """The cost of a call in USD. `cached`: the number of the input tokens that were in the provider's cache."""
         cheap = self.input if self.cached is None else self.cached
         new = max(0, tokens_in - cached)
         return (new * self.input + cached * cheap + tokens_out * self.output) / MILLION
@@ -150,7 +151,7 @@ class Model(msgspec.Struct, frozen=True):
     """
 
     providers: Mapping[str, ProviderSettings] = {}
-    """Who offers the models."""
+    """The providers of the models, by name."""
     chain: Annotated[tuple[str, ...], Meta(extra={"project": "fewer"})] = ()
     """The models, as `provider/model`: the first is asked, the next ones where those before fail."""
     windows: Mapping[str, int] = {}
@@ -237,9 +238,9 @@ class Embed(msgspec.Struct, frozen=True):
     timeout: Annotated[float, Meta(gt=0.0)] = 30.0
     """Seconds for one answer."""
     text_type: str = ""
-    """What is sent as `input_type` with a text, for models that distinguish texts and queries ..."""
+    """The `input_type` that is sent with a text, for models that distinguish texts and queries."""
     query_type: str = ""
-    """... and with a query."""
+    """The `input_type` that is sent with a query, for models that distinguish texts and queries."""
 
     def __post_init__(self) -> None:
         if self.provider == "remote" and not (self.url and self.model):
@@ -255,10 +256,11 @@ class IndexSettings(msgspec.Struct, frozen=True):
     """The most seconds from the first fact that is not written to its writing. It is less the less writing costs, so
     that it takes a tenth of the time; after a quiet time, or where a search waits for it, a fact is written at once."""
     tidy_rows: Annotated[int, Meta(ge=1)] = 1000
-    """Rows after which it is tidied, for many new ones make search slow, or a quarter of those that it has, up to
-    `ANNALS_INDEX__INDEX_ROWS`, where that is more ..."""
+    """The least number of new rows after which a table is tidied, for many of them make search slow. A large table is
+    tidied after more: after a quarter of its rows, up to `ANNALS_INDEX__INDEX_ROWS`."""
     rest: Annotated[float, Meta(gt=0.0)] = 60.0
-    """... and seconds without a new one. What was taken away is then taken off the disk, too."""
+    """Seconds without a new row after which a table is tidied, too. Rows that were taken away are then taken off the
+    disk."""
     index_rows: Annotated[int, Meta(ge=256)] = 10_000
     """Rows of a table from which on it is searched by an index, and no longer row by row."""
 
@@ -275,8 +277,8 @@ class Dream(DreamTimes, frozen=True):
     questions: Annotated[int, Meta(ge=0, le=100)] = 2
     """Questions to models that each task may ask in one run, where models are set; 0: tasks work by rules alone."""
     key_files: Literal["held", "applied"] = "held"
-    """What becomes of the key files that it proposes: with `held` each waits for `annals keyfiles accept`, and
-    with `applied` they are at the head of prompts without a person's decision."""
+    """The treatment of the key files that it proposes: with `held` each waits for `annals keyfiles accept`, and with
+    `applied` they are at the head of prompts without a person's decision."""
     documents: tuple[str, ...] = DOCUMENTS
     """The documents at the root of projects that changes are proposed to (`annals docs`), in Markdown, such as
     `["ARCHITECTURE.md", "DESIGN.md"]`; `[]`: none."""

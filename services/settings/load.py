@@ -60,7 +60,7 @@ def load(variables: Mapping[str, str] = os.environ) -> LoadedSettings:
 def _refused(
     wrong: ValidationError, layers: Sequence[SettingsSource]
 ) -> Iterator[tuple[SettingEntry, SettingsSource, ErrorDetails]]:
-    """What cannot be used, each taken from the first source that has it, so that the next one holds."""
+    """The values that cannot be used, each taken from the first source that has it, so that the next one counts."""
     errors = {".".join(map(str, error["loc"][:2])): error for error in wrong.errors(include_input=False)}
     for key, error in errors.items():
         source = next(source for source in layers if key in source.given)

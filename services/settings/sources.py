@@ -18,7 +18,7 @@ from services.settings.models import EVERYTHING
 FILE = "config.toml"
 PAGE = "docs/settings.md lists all"
 OF_COMPOSE = frozenset({"ANNALS_PASSWORD", "ANNALS_ROOM_PASSWORD", "ANNALS_PERSON_PASSWORD", "ANNALS_BIND"})
-"""What `.env` says to compose.yaml and to the broker's container, and rooms see as well."""
+"""The variables of `.env` for compose.yaml and the broker's container, which rooms see as well."""
 ENVIRONMENT = "environment"
 DEFAULT = "default"
 ENTRIES: Mapping[str, SettingEntry] = {
@@ -47,10 +47,10 @@ class SettingsSource(PydanticBaseSettingsSource):
     name: str
     """`environment`, or the path of the file."""
     given: dict[str, object]
-    """What it has, by the names of settings in a file."""
+    """The values that it has, by the names of settings in a file."""
 
     def __call__(self) -> dict[str, Any]:
-        """What it has and no source before it, so that the mappings of two sources are never mixed."""
+        """The values that it has and no source before it, so that the mappings of two sources are never mixed."""
         before = dict(_flat(self.current_state))
         tables: dict[str, Any] = {}
         for key, value in self.given.items():
@@ -118,7 +118,7 @@ def user_file(environment: Mapping[str, str]) -> Path:
 
 
 def unusable(entry: SettingEntry, source: SettingsSource, error: ErrorDetails, holding: str) -> Problem:
-    """What is wrong with a value, and what holds in its place: `holding` is the source of that."""
+    """The fault of a value, and which one counts in its place: `holding` is the source of that."""
     complaint = error["msg"].removeprefix("Value error, ").replace("Input ", "it ", 1).replace("tuple", "list")
     inner = ".".join(map(str, error["loc"])).removeprefix(entry.key).lstrip(".")
     holds = "its default holds" if holding == DEFAULT else f"what {holding} says holds"
@@ -133,7 +133,7 @@ def _unknown(name: str, where: str, known: Mapping[str, SettingEntry]) -> Proble
 
 
 def _flat(tables: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """What is in a file: the settings of its root, and those of each table that is a group."""
+    """The content of a file: the settings of its root, and those of each table that is a group."""
     for name, value in tables.items():
         if isinstance(value, dict) and name in EVERYTHING.model_fields:
             yield from ((f"{name}.{inner}", one) for inner, one in value.items())

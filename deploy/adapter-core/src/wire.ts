@@ -28,7 +28,7 @@ export interface Inbound {
   v?: number;
   actor?: Actor;
   /**
-   * Where it is given, that of the subject: a message that names another project is refused. So is the session.
+   * The project of the subject, where it is given: a message that names another project is refused. So is the session.
    */
   project?: string;
   session?: string;
@@ -77,7 +77,7 @@ export interface SessionSeen {
    */
   root?: string;
   /**
-   * What keeps the project's versions: `git`, or nothing.
+   * The project's version control: `git`, or nothing.
    */
   vcs?: string;
   /**
@@ -159,17 +159,17 @@ export interface PartSeen {
    */
   input?: string;
   /**
-   * What the tool answered, or its error text.
+   * The tool's answer, or its error text.
    */
   output?: string;
   /**
-   * What a tool returned in addition to its text.
+   * The attachments that a tool returned in addition to its text.
    */
   attachments?: Attachment[];
   status?: "" | "completed" | "error" | "pending" | "running";
   mime?: string;
   /**
-   * What a file is called.
+   * The name of a file.
    */
   filename?: string;
   /**
@@ -265,7 +265,7 @@ export interface ErrorSeen {
   text: string;
   message?: string;
   /**
-   * What the harness calls this kind of error.
+   * The harness's name of this kind of error.
    */
   name?: string;
   /**
@@ -377,7 +377,7 @@ export interface StepSeen {
   after?: string;
   messages?: Listed[];
   /**
-   * How many messages the whole list has: the check that both sides mean the same list.
+   * The number of messages in the whole list: the check that both sides mean the same list.
    */
   count?: number;
   /**
@@ -385,7 +385,7 @@ export interface StepSeen {
    */
   served?: number;
   /**
-   * Where the list is reported from its start: the last message that the call before began with as well.
+   * The last message with which the call before began as well, where the list is reported from its start.
    */
   sent?: string;
   agent?: string;
@@ -418,7 +418,7 @@ export interface StepSeen {
    */
   denied?: string[];
   /**
-   * How the model is to reason, where the harness has a choice of that.
+   * The model's way of reasoning, where the harness has a choice of that.
    */
   variant?: string;
   /**
@@ -432,7 +432,7 @@ export interface StepSeen {
 export interface Actor {
   kind: "agent" | "harness" | "person" | "room";
   /**
-   * What the sender calls itself.
+   * The name that the sender gives itself.
    */
   id?: string;
   /**
@@ -467,7 +467,7 @@ export interface SearchAsk {
    */
   session?: string;
   /**
-   * Where to look; empty: everywhere. Unknown ones are left out, and the reply says so; an error where all are.
+   * The sources to search; empty: all. Unknown ones are left out, and the reply names them; an error where all are unknown.
    */
   sources?: string[];
   /**
@@ -599,7 +599,7 @@ export interface ProjectAtAsk {
    */
   folders?: string[];
   /**
-   * What the project would be called: looked for where the folders have none.
+   * The possible names of the project: looked for where the folders have none.
    */
   names?: string[];
 }
@@ -709,11 +709,11 @@ export interface ExpandAsk {
   project: string;
   session: string;
   /**
-   * The first message of a range, as history counts them ...
+   * The first message of a range, as history counts them.
    */
   start?: number;
   /**
-   * ... and the last one; 0: only the first.
+   * The last message of the range; 0: only the first.
    */
   end?: number;
   /**
@@ -866,7 +866,7 @@ export interface Revision {
     | Withdraw
   )[];
   /**
-   * Why covered messages changed; empty for an extension, which changes none.
+   * The causes for which covered messages changed; empty for an extension, which changes none.
    */
   causes?: string[];
 }
@@ -885,7 +885,7 @@ export interface CutBefore {
    */
   by?: number[];
   /**
-   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   * The lane that decided it, and its depth: `drops`, `caveman:2`. Empty: the tags.
    */
   lane?: string;
 }
@@ -901,7 +901,7 @@ export interface SetHead {
    */
   by?: number[];
   /**
-   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   * The lane that decided it, and its depth: `drops`, `caveman:2`. Empty: the tags.
    */
   lane?: string;
 }
@@ -917,7 +917,7 @@ export interface PrefixText {
    */
   by?: number[];
   /**
-   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   * The lane that decided it, and its depth: `drops`, `caveman:2`. Empty: the tags.
    */
   lane?: string;
 }
@@ -933,7 +933,7 @@ export interface ReplaceText {
    */
   by?: number[];
   /**
-   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   * The lane that decided it, and its depth: `drops`, `caveman:2`. Empty: the tags.
    */
   lane?: string;
 }
@@ -949,7 +949,7 @@ export interface AppendText {
    */
   by?: number[];
   /**
-   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   * The lane that decided it, and its depth: `drops`, `caveman:2`. Empty: the tags.
    */
   lane?: string;
 }
@@ -965,7 +965,7 @@ export interface ReplaceOutput {
    */
   by?: number[];
   /**
-   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   * The lane that decided it, and its depth: `drops`, `caveman:2`. Empty: the tags.
    */
   lane?: string;
 }
@@ -980,7 +980,7 @@ export interface OmitPart {
    */
   by?: number[];
   /**
-   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   * The lane that decided it, and its depth: `drops`, `caveman:2`. Empty: the tags.
    */
   lane?: string;
 }
@@ -995,7 +995,7 @@ export interface OmitMessage {
    */
   by?: number[];
   /**
-   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   * The lane that decided it, and its depth: `drops`, `caveman:2`. Empty: the tags.
    */
   lane?: string;
 }
@@ -1011,7 +1011,7 @@ export interface OmitArc {
    */
   by?: number[];
   /**
-   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   * The lane that decided it, and its depth: `drops`, `caveman:2`. Empty: the tags.
    */
   lane?: string;
 }
@@ -1030,7 +1030,7 @@ export interface InsertPair {
    */
   by?: number[];
   /**
-   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   * The lane that decided it, and its depth: `drops`, `caveman:2`. Empty: the tags.
    */
   lane?: string;
 }
@@ -1045,7 +1045,7 @@ export interface Restore {
    */
   by?: number[];
   /**
-   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   * The lane that decided it, and its depth: `drops`, `caveman:2`. Empty: the tags.
    */
   lane?: string;
 }
@@ -1060,7 +1060,7 @@ export interface Withdraw {
    */
   by?: number[];
   /**
-   * What decided it, and how far: `drops`, `caveman:2`. Empty: the tags.
+   * The lane that decided it, and its depth: `drops`, `caveman:2`. Empty: the tags.
    */
   lane?: string;
 }
@@ -1074,7 +1074,7 @@ export interface Hits {
    */
   session?: FoundSession | null;
   /**
-   * Where nothing else is known: what the session that asks has before it already.
+   * The hits that the session that asks has before it already, where nothing else is known.
    */
   in_prompt?: Hit[];
   /**
@@ -1082,11 +1082,11 @@ export interface Hits {
    */
   unknown?: string[];
   /**
-   * Where it was looked for.
+   * The sources that were searched.
    */
   searched?: ("commit" | "compartment" | "memory" | "message" | "note" | "output")[];
   /**
-   * What could not be searched as it should have been, and why.
+   * The parts that could not be searched as they should have been, each with the reason.
    */
   degraded?: string[];
   /**
@@ -1094,7 +1094,7 @@ export interface Hits {
    */
   read_through?: number;
   /**
-   * Why the index cannot be written now, so that it may lack what the log has; empty: it can, as far as is known.
+   * The reason why the index cannot be written now, so that it may lack what the log has; empty: it can, as far as is known.
    */
   index_failure?: string;
   /**
@@ -1117,7 +1117,7 @@ export interface Hit {
    */
   id: string;
   /**
-   * How well it fits whatever else there is, from 0 to 1.
+   * The score of how well it fits whatever else there is, from 0 to 1.
    */
   score: number;
   /**
@@ -1125,7 +1125,7 @@ export interface Hit {
    */
   fragment?: string;
   /**
-   * Why it fits: words of the query, something that it has word for word, or its meaning.
+   * The reasons why it fits: words of the query, something that it has word for word, or its meaning.
    */
   why?: string[];
   session?: string;
@@ -1134,11 +1134,11 @@ export interface Hit {
    */
   ordinal?: number;
   /**
-   * The messages around it that are worth reading ...
+   * The first of the messages around it that are worth reading for who wants to know more.
    */
   first?: number;
   /**
-   * ... for who wants to know more.
+   * The last of the messages around it that are worth reading.
    */
   last?: number;
   at?: string | null;
@@ -1158,11 +1158,11 @@ export interface Hit {
 export interface FoundSession {
   session: string;
   /**
-   * How many of its messages can be found.
+   * The number of its messages that can be found.
    */
   messages?: number;
   /**
-   * How many parts of its history.
+   * The number of parts of its history that can be found.
    */
   compartments?: number;
   /**
@@ -1177,7 +1177,7 @@ export interface FoundSession {
  */
 export interface Augmentation {
   /**
-   * What helps: where each was found, and as its fragment the words that are quoted.
+   * The hits that help: where each was found, and as its fragment the words that are quoted.
    */
   hits?: Hit[];
   /**
@@ -1185,7 +1185,7 @@ export interface Augmentation {
    */
   text?: string;
   /**
-   * How the hits were chosen, in a sentence for the person.
+   * The way in which the hits were chosen, in a sentence for the person.
    */
   notice?: string;
   /**
@@ -1193,11 +1193,11 @@ export interface Augmentation {
    */
   model?: string;
   /**
-   * What was searched for.
+   * The queries that were searched for.
    */
   searches?: string[];
   /**
-   * What could not be searched as it should have been, and why.
+   * The parts that could not be searched as they should have been, each with the reason.
    */
   degraded?: string[];
   error?: string;
@@ -1240,7 +1240,7 @@ export interface IndexPosition {
   through?: number;
   error?: string;
   /**
-   * Why the index cannot be written now; empty: it can.
+   * The reason why the index cannot be written now; empty: it can.
    */
   failure?: string;
 }
@@ -1254,7 +1254,7 @@ export interface RoomHealth {
    */
   ok: boolean;
   /**
-   * What it cannot do now, each with the reason.
+   * The things that it cannot do now, each with the reason.
    */
   failures?: string[];
   /**
@@ -1286,20 +1286,20 @@ export interface Rows {
     [k: string]: unknown;
   }[][];
   /**
-   * There are more rows than these ...
+   * Whether there are more rows than these.
    */
   truncated?: boolean;
   error?: string;
   /**
-   * ... and with this the next page of them can be asked for, for a minute. Empty: there is no further page.
+   * The cursor by which the next page of them can be asked for, for a minute. Empty: there is no further page.
    */
   cursor?: string;
   /**
-   * The position of the log that the copy of the views shows ...
+   * The position of the log that the copy of the views shows.
    */
   as_of?: number;
   /**
-   * ... and the seconds since the views were so.
+   * The seconds since the views were so.
    */
   age?: number;
 }
@@ -1308,11 +1308,11 @@ export interface Rows {
  */
 export interface ViewsCopy {
   /**
-   * The position of the log that the copy shows ...
+   * The position of the log that the copy shows.
    */
   as_of?: number;
   /**
-   * ... and when the views were last so.
+   * The time at which the views were last so.
    */
   at?: string | null;
   error?: string;
@@ -1372,11 +1372,11 @@ export interface DreamRunReport {
   requested_at: string;
   ended_at?: string | null;
   /**
-   * The tasks that have ended ...
+   * The tasks that have ended.
    */
   tasks?: DreamTaskReport[];
   /**
-   * ... and those that have not.
+   * The tasks that have not ended.
    */
   left?: string[];
 }
@@ -1413,7 +1413,7 @@ export interface LastAdapter {
    */
   digest?: string;
   /**
-   * Who else edits the harness's prompts.
+   * The other plugin that edits the harness's prompts; empty: there is none.
    */
   rival?: string;
   error?: string;
@@ -1444,15 +1444,15 @@ export interface AliasChange {
   alias: string;
   leads_to: string;
   /**
-   * How a name that was added came to lead there.
+   * The way in which a name that was added came to lead there.
    */
   how?: string;
   /**
-   * Where a name that was proposed comes from ...
+   * The directory that a name that was proposed comes from.
    */
   directory?: string;
   /**
-   * ... and why a person has to decide about it.
+   * The reason why a person has to decide about a name that was proposed.
    */
   reason?: string;
 }
@@ -1515,11 +1515,11 @@ export interface KeyFileReport {
   path: string;
   status: "accepted" | "dismissed" | "pending";
   /**
-   * How often agents had read it when it was proposed ...
+   * The number of times that agents had read it when it was proposed.
    */
   reads?: number;
   /**
-   * ... and had changed it.
+   * The number of times that agents had changed it when it was proposed.
    */
   edits?: number;
   /**
@@ -1543,7 +1543,7 @@ export interface DocProposalList {
 export interface DocProposalReport {
   path: string;
   /**
-   * What a decision names it by.
+   * The name of the proposal in a decision.
    */
   name: string;
   status: "applied" | "dismissed" | "pending";
@@ -1552,11 +1552,11 @@ export interface DocProposalReport {
    */
   digest: string;
   /**
-   * The texts that are replaced ...
+   * The texts that are replaced.
    */
   old?: string[];
   /**
-   * ... and what each of them becomes.
+   * The new text in place of each of `old`.
    */
   new?: string[];
   reason?: string;
@@ -1567,7 +1567,7 @@ export interface DocProposalReport {
 export interface ProfileReply {
   state?: "off" | "on" | "unavailable";
   /**
-   * Why there is no profile, where it is unavailable, as the end of a sentence.
+   * The reason why there is no profile, where it is unavailable, as the end of a sentence.
    */
   reason?: string;
   /**
@@ -1591,11 +1591,11 @@ export interface ListedTrait {
    */
   state: "no_room" | "off" | "retired" | "shown";
   /**
-   * How often it was observed, as far as that is remembered ...
+   * The number of times that it was observed, as far as that is remembered.
    */
   candidates?: number;
   /**
-   * ... and in how many sessions.
+   * The number of sessions in which it was observed.
    */
   sessions?: number;
 }
@@ -1620,7 +1620,7 @@ export interface Embedded {
    */
   texts?: EmbeddedText[];
   /**
-   * Why there are none. Search goes by words alone meanwhile.
+   * The reason why there are no vectors; empty: there are. Search goes by words alone meanwhile.
    */
   error?: string;
 }
@@ -1674,23 +1674,23 @@ export interface Explanation {
   session?: string;
   title?: string;
   /**
-   * The number of the call in its session, from 1 on ...
+   * The number of the call in its session, from 1 on.
    */
   call?: number;
   /**
-   * ... and how many there are by now.
+   * The number of calls of the session by now.
    */
   calls?: number;
   /**
-   * How many of the edits in force do nothing but show a tag.
+   * The number of edits in force that do nothing but show a tag.
    */
   tags?: number;
   /**
-   * How many older edits there are that were asked for and are not among `edits`.
+   * The number of older edits that were asked for and are not among `edits`.
    */
   left_out?: number;
   /**
-   * What was added behind messages of a person, the newest first, at most `max_edits`.
+   * The hints that were added behind messages of a person, the newest first, at most `max_edits`.
    */
   hints?: PromptHint[];
   /**
@@ -1722,7 +1722,7 @@ export interface Explained {
    */
   lanes?: string[];
   /**
-   * Why covered messages changed, where a rebase made it; empty: it came with its messages, in an extension.
+   * The causes for which covered messages changed, where a rebase made it; empty: it came with its messages, in an extension.
    */
   causes?: string[];
   /**
@@ -1761,7 +1761,7 @@ export interface PromptHint {
   source: string;
   id: string;
   /**
-   * How well it fits, from 0 to 1.
+   * The score of how well it fits, from 0 to 1.
    */
   score: number;
   text?: string;
@@ -1778,7 +1778,7 @@ export interface PromptSearch {
    */
   seq: number;
   /**
-   * What was searched for, in one line.
+   * The query of the search, in one line.
    */
   query?: string;
   /**
@@ -1870,7 +1870,7 @@ export interface SessionStatus {
    */
   spent?: number;
   /**
-   * Why no rebase was made at the newest call.
+   * The reason why no rebase was made at the newest call.
    */
   reason?: string;
 }
@@ -1899,7 +1899,7 @@ export interface LogBreak {
    */
   agreed: number;
   /**
-   * Where the log ended when it was noticed.
+   * The last position of the log when it was noticed.
    */
   head: number;
 }
@@ -1982,7 +1982,7 @@ export interface Tool {
    */
   takes_placeholders?: boolean;
   /**
-   * What the argument `action` may say, and where each goes; empty: all calls go to `subject`.
+   * The values of the argument `action`, and where each goes; empty: all calls go to `subject`.
    */
   actions?: {
     [k: string]: Target;
@@ -2107,14 +2107,14 @@ export interface MemoryReply {
    */
   more?: boolean;
   /**
-   * Of `why` and `history`: the memory, whether the head shows it, and the reason ...
+   * Of `why` and `history`: the memory that is asked about; `rendered` is whether the head shows it, and `reason` why.
    */
   id?: string;
   rendered?: boolean;
   reason?: string;
   revision?: number;
   /**
-   * ... and the facts that led to it.
+   * Of `why` and `history`: the facts that led to that memory.
    */
   facts?: Fact[];
 }
@@ -2135,7 +2135,7 @@ export interface MemoryEntry {
    */
   rendered?: boolean;
   /**
-   * Why it would not.
+   * The reason why such a head would not show it; empty: it would.
    */
   omitted?: string;
   strength?: number;
@@ -2147,15 +2147,15 @@ export interface MemoryEntry {
   sources?: MemorySource[];
   importance?: string;
   /**
-   * Of a proposal: what would be done with other memories (`merge`, `revise`, `archive`, `importance`) ...
+   * Of a proposal: the change that it would make of other memories (`merge`, `revise`, `archive`, `importance`).
    */
   change?: string;
   /**
-   * ... with which ones ...
+   * Of a proposal: the memories that it would change.
    */
   targets?: string[];
   /**
-   * ... and why.
+   * Of a proposal: the reason for the change.
    */
   reason?: string;
 }
@@ -2174,7 +2174,7 @@ export interface MemorySource {
 export interface HiddenMemory {
   id: string;
   /**
-   * Why: `token_budget`, `global_cap`, `empty_budget` where others leave no room for it, or `twin`, `expired`.
+   * The reason: `token_budget`, `global_cap`, `empty_budget` where others leave no room for it, or `twin`, `expired`.
    */
   reason: string;
   /**
@@ -2193,23 +2193,23 @@ export interface HiddenMemory {
  */
 export interface JunkRate {
   /**
-   * Whose words it was: `person`, `agent`, `historian`, ...
+   * The author of the words: one of `TRUSTS`, such as `person`, `agent` or `historian`.
    */
   source: string;
   /**
-   * Memories that were rejected, archived or quarantined ...
+   * The memories that were rejected, archived or quarantined.
    */
   junk: number;
   /**
-   * ... of all that were decided on or are active.
+   * All memories that were decided on or are active.
    */
   total: number;
   /**
-   * The same by labels, of what this release remembers of recorded sessions ...
+   * The junk, by labels, among what this release remembers of recorded sessions.
    */
   sample_junk?: number;
   /**
-   * ... 0: none of it came from this source.
+   * All that this release remembers of recorded sessions; 0: none of it came from this source.
    */
   sample_total?: number;
 }
@@ -2312,11 +2312,11 @@ export interface SpentBudget {
   tokens?: number;
   usd?: number;
   /**
-   * None: tokens have no limit ...
+   * The most tokens that may be spent; None: tokens have no limit.
    */
   most_tokens?: number | null;
   /**
-   * ... and neither have costs.
+   * The most USD that may be spent; None: costs have no limit.
    */
   most_usd?: number | null;
 }
@@ -2416,7 +2416,7 @@ export interface MemoryRevise {
    */
   review?: boolean;
   /**
-   * Why, for the person who decides on it.
+   * The reason, for the person who decides on it.
    */
   reason?: string;
   /**
@@ -2440,7 +2440,7 @@ export interface MemoryImportance {
   id: string;
   importance: string;
   /**
-   * Why, for the person who decides on it.
+   * The reason, for the person who decides on it.
    */
   reason?: string;
   /**
@@ -2464,7 +2464,7 @@ export interface MemoryMerge {
    */
   review?: boolean;
   /**
-   * Why, for the person who decides on it.
+   * The reason, for the person who decides on it.
    */
   reason?: string;
   /**
@@ -2539,7 +2539,7 @@ export interface MemoryQuarantine {
 export interface NoteWrite {
   text: string;
   /**
-   * What it waits for: one of `schemas.conditions`, also as JSON in a text. Other words are stored with the note, and nothing looks whether they have come true.
+   * The condition that it waits for: one of `schemas.conditions`, also as JSON in a text. Other words are stored with the note, and nothing looks whether they have come true.
    */
   condition?:
     | string
@@ -2675,11 +2675,11 @@ export interface ProfileObserve {
    */
   position?: number;
   /**
-   * The first and ...
+   * The place in the session of the first message in which it was stated.
    */
   first?: number;
   /**
-   * ... the last message in which it was stated, by their places in the session.
+   * The place in the session of the last message in which it was stated.
    */
   last?: number;
 }
@@ -2780,11 +2780,11 @@ export interface DocsPropose {
    */
   old: string[];
   /**
-   * What each of them becomes.
+   * The new text in place of each of `old`.
    */
   new: string[];
   /**
-   * Why, in lines.
+   * The reason for the changes, in lines.
    */
   reason?: string;
 }
@@ -2871,7 +2871,7 @@ export interface CommandMessage {
   data: unknown;
   v?: number;
   /**
-   * Where it is given, that of the subject: a command that names another project is refused. So is the session.
+   * The project of the subject, where it is given: a command that names another project is refused. So is the session.
    */
   project?: string;
   session?: string;

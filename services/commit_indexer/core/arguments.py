@@ -28,7 +28,7 @@ def listing(most: int) -> tuple[str, ...]:
 
 
 def reached(head: str, without: Iterable[str]) -> bytes:
-    """What is reached from a commit, and not from others."""
+    """The arguments for the commits that are reached from one, and not from others."""
     return lines([head, *(f"^{sha}" for sha in without)])
 
 

@@ -60,7 +60,7 @@ def batches(shas: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]
 
 
 def news(history: CommitHistory, commits: Sequence[CommitSeen]) -> list[CommitSeen]:
-    """What is not known of these."""
+    """The commits among these that are not known."""
     return [one for one in commits if _is_news(history.commits.get(one.sha), one)]
 
 

@@ -1,4 +1,4 @@
-"""Why a repository is not read, as sentences with what to do."""
+"""The reasons why a repository is not read, as sentences with what to do."""
 
 from shlex import quote
 
@@ -8,7 +8,7 @@ LONGEST = 300
 
 
 def sentence(place: str, words: str) -> str:
-    """What git's words on a directory mean for whoever runs this installation."""
+    """A sentence on git's complaint about a directory, for whoever runs this installation."""
     return "; ".join(finding_and_remedy(place, words))
 
 
@@ -29,7 +29,7 @@ def missing(place: str, *, is_there: bool) -> str:
 
 
 def unreachable(address: str, words: str) -> str:
-    """Why a remote could not be fetched."""
+    """The reason why a remote could not be fetched, with a remedy."""
     return (
         f"{address} could not be fetched: {_last(words)}; check ANNALS_COMMITS__REMOTES, and that this machine may "
         "read it without being asked for a password"

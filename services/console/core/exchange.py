@@ -40,5 +40,5 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def too_large(memory: int) -> str:
-    """Why a query was ended that needed more memory than it may have."""
+    """The reason why a query was ended that needed more memory than it may have."""
     return f"the query needs more than the {memory} MiB of memory that it may have; ask for less"

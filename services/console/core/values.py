@@ -35,7 +35,7 @@ class ColumnShape(msgspec.Struct, frozen=True):
     sql: str
     """The type that they are cast to; their own where nothing of them has to be cast."""
     encode: Encode | None = None
-    """What each becomes; None: it stays as it is."""
+    """The function that makes JSON of each value; None: a value stays as it is."""
 
 
 def shape(kind: ColumnKind) -> ColumnShape:

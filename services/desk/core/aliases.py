@@ -16,7 +16,7 @@ from services.domain.finding import echo
 
 _TITLE = re.compile(r"[\w][\w .-]{0,63}")
 _MADE = re.compile(r"(git|shallow|dir)-")
-"""What names begin with that are made of a repository or a directory."""
+"""The beginnings of names that are made of a repository or a directory."""
 
 
 class Claim(msgspec.Struct, frozen=True):

@@ -44,14 +44,14 @@ def order(_: DreamOrders, command: DreamOrder, context: CommandContext) -> Decis
 
 
 def _wrong_directory(directory: str) -> str:
-    """Why this can be the path of no directory, with a remedy."""
+    """The reason why this can be the path of no directory, with a remedy; empty: it can."""
     if len(directory) <= LONGEST_PATH and "\0" not in directory:
         return ""
     return f"a directory has at most {LONGEST_PATH:,} characters, and no NUL among them; name another, or none"
 
 
 def _wrong(task: str, context: CommandContext) -> str:
-    """Why nobody would do it, with a remedy."""
+    """The reason why nobody would run this task, with a remedy; empty: somebody would."""
     if not context.dreams:
         return "the dreamer is switched off here (ANNALS_DREAM__ENABLED)"
     if not context.remembers:

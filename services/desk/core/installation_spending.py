@@ -1,4 +1,4 @@
-"""What the background models of all projects have spent together, day by day: the sum of all ledgers. Pure."""
+"""The spending of the background models of all projects together, day by day: the sum of all ledgers. Pure."""
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 

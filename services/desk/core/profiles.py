@@ -25,7 +25,7 @@ from services.memory.profiles import Profiles, Trait, trait_id
 from services.memory.requests.find import LONGEST
 
 _MASKED = MASKED.text(kind="")[:-1]
-"""How the place of a secret begins."""
+"""The beginning of the placeholder for a secret."""
 BY_HAND = "ask a person to run `annals profile`"
 
 
@@ -37,9 +37,9 @@ class ProfileContext(msgspec.Struct, frozen=True):
     """The digest of the person; empty: there is none, for this reason."""
     reason: str = ""
     project: str = ""
-    """Of what was observed: the project ..."""
+    """The project in which it was observed; empty: it was not observed."""
     root: str = ""
-    """... and the session that the one of the command is a copy of; empty: it is none."""
+    """The session that the one of the command is a copy of; empty: it is none."""
 
 
 def bound(profiles: Profiles, person: str, session: Address, seq: int) -> tuple[ProfileBound, ...]:

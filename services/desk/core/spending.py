@@ -33,14 +33,14 @@ class Reservation(msgspec.Struct, frozen=True):
     """A reservation and what became of it."""
 
     tokens: int
-    """What it takes of its day: reserved, or in the end spent."""
+    """The tokens that the reservation takes of its day: reserved, or in the end spent."""
     micros: int
     seq: int
     """The log position of its newest fact."""
     settled: bool = False
     refused: bool = False
     purpose: str = ""
-    """What it is for: the room that makes it, or `sidekick` for a person's request."""
+    """The purpose: the room that makes it, or `sidekick` for a person's request."""
 
 
 class Day(msgspec.Struct, frozen=True):

@@ -41,7 +41,7 @@ class Hunk(msgspec.Struct, frozen=True):
 
 
 def compared(before: str, after: str) -> list[Hunk]:
-    """What differs between two versions of a document. It is one piece where they have too many lines in common."""
+    """The differences between two versions of a document: one piece, where too many lines are in common."""
     old, new = lines_of(before), lines_of(after)
     first = _common(old, new)
     last = _common(old[first:][::-1], new[first:][::-1])
@@ -56,7 +56,7 @@ def compared(before: str, after: str) -> list[Hunk]:
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines are the same at the beginning."""
+    """The number of lines that are the same at the beginning."""
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
@@ -155,7 +155,7 @@ def edited(text: str, edits: Iterable[TextEdit]) -> str:
 
 
 def _places(text: str, edits: Iterable[TextEdit]) -> Iterator[tuple[int, int, str]]:
-    """Where each edit is still to be made: from, to, and by what."""
+    """The place and the new text of each edit that is still to be made: from, to, and by what."""
     spans = [*_protected_spans(text)]
     for number, edit in enumerate(edits, 1):
         if _is_made(text, edit):

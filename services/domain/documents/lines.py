@@ -69,7 +69,7 @@ def _read(lines: Sequence[str]) -> Iterator[DocLine]:
 
 
 def _front_matter(lines: Sequence[str]) -> int:
-    """How many lines at the beginning are front matter."""
+    """The number of lines of front matter at the beginning."""
     first = lines[0].removeprefix("\ufeff").rstrip() if lines else ""
     if first not in _FRONT:
         return 0

@@ -57,7 +57,7 @@ class DocProposals(msgspec.Struct, frozen=True):
         return tuple(one for _, one in sorted(self.known.items()) if one.status == status)
 
     def pending(self, path: str) -> DocProposal | None:
-        """What waits for a person's decision on a document."""
+        """The proposal for a document that waits for a person's decision; None: there is none."""
         found = self.known.get(path)
         return found if found is not None and found.status == "pending" else None
 
@@ -90,7 +90,7 @@ def digest_of(text: str) -> str:
 
 
 def name_of(path: str, digest: str, edits: Iterable[TextEdit]) -> str:
-    """What a proposal of these edits is called."""
+    """The name of a proposal of these edits."""
     return sha256(encode((path, digest, tuple(edits)))).hexdigest()[:DIGITS]
 
 

@@ -20,7 +20,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*', re.DOTALL)
 _UNIT = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL)
 """One letter of a string of JSON, as it is written."""
 _NAME = re.compile(r"[0-9a-f]{32,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-"""What programs name things by: a part of it is no word of anybody."""
+"""Names that programs give: a part of one is nobody's word."""
 
 
 class Structural(ValueError):

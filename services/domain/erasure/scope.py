@@ -61,11 +61,11 @@ class ErasureScope(msgspec.Struct, frozen=True):
     in_notices: Masks = {}
     """Beginnings of texts that go, as notices in prompts show them: elsewhere other texts may begin alike."""
     sessions: frozenset[Address] = frozenset()
-    """Sessions of which all facts go ..."""
+    """The sessions of which all facts go."""
     session_ids: frozenset[str] = frozenset()
-    """... with their ids, under which other facts and messages name them ..."""
+    """The ids of `sessions`, under which other facts and messages name them."""
     projects: frozenset[str] = frozenset()
-    """... and projects of which they do, with all their sessions."""
+    """The projects of which all facts go, with all their sessions."""
     memories: frozenset[tuple[str, str]] = frozenset()
     """Memories of which the texts go, each by its project and its id."""
     to_archive: frozenset[tuple[str, str]] = frozenset()

@@ -15,14 +15,17 @@ MASK = MASKED.text(kind="erased")
 SHORTEST = 8
 """Characters: masking every occurrence of less would tear other words apart."""
 LEVELS = 4
-"""How often a text may be escaped: JSON in a tool's input, in an edit, in a fact, in a line of a spool."""
+"""The number of times that a text may be escaped: JSON in a tool's input, in an edit, in a fact, in a line of a
+spool."""
 FORMS: Sequence[Literal["NFC", "NFD"]] = ("NFC", "NFD")
-"""How Unicode may write one letter: a file system, or a keyboard, gives another form than was typed elsewhere."""
+"""The forms in which Unicode may write one letter: a file system, or a keyboard, gives another than was typed
+elsewhere."""
 _IN_GO = str.maketrans({letter: f"\\u{ord(letter):04x}" for letter in "<>&"})
 SEXTET, OCTET, ALIGNMENTS = 6, 8, 3
 
 Masks = Mapping[bytes, bytes]
-"""What is replaced in a store, with its mask. The longest first, so that no part is replaced before it."""
+"""The texts that are replaced in a store, each with its mask. The longest first, so that no part is replaced before
+it."""
 
 
 class TooShort(ValueError):

@@ -40,9 +40,9 @@ from services.domain.texts.bounds import beginning, flat
 from services.domain.texts.line import LONGEST, plain, shorter
 
 REASON = "erased"
-"""Why an erased memory is archived."""
+"""The reason for which an erased memory is archived."""
 EXCERPT_CHARACTERS = (LONGEST, 80)
-"""How long a text may be that a head, a hint or a judgement shows of a memory."""
+"""The lengths in characters at which a head, a hint or a judgement may show a memory's text."""
 DREAMER = "dreamer"
 """The trust of what the dreamer has made of memories."""
 SEARCHER = "searcher"

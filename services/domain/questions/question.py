@@ -33,10 +33,10 @@ class ModelQuestion(msgspec.Struct, Generic[T], frozen=True):
     """A prompt that is to be answered with one JSON object."""
 
     system: str
-    """Who the model is and what it must do."""
+    """The part that the model is to play, and its task."""
     prompt: str
     shape: type[T]
-    """What the answer is decoded into. A key at the top that it does not have is refused."""
+    """The type that the answer is decoded into. A key at the top that it does not have is refused."""
     check: Callable[[T], str] = _anything
     """A sentence that says precisely what is wrong; empty: nothing is."""
     output: int = 0
@@ -57,7 +57,7 @@ class Attempt(msgspec.Struct, frozen=True):
     step: Step
     outcome: Outcome
     detail: str = ""
-    """What was wrong, without keys."""
+    """The fault, without keys; empty: there was none."""
     tokens_in: int = 0
     """As the provider counted them; where it did not, estimated."""
     tokens_out: int = 0

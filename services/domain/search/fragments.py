@@ -33,7 +33,7 @@ def _of_literal(line: str, literals: Sequence[str]) -> int | None:
 
 
 def _of_words(line: str, wanted: Collection[str], width: int) -> int:
-    """Where a stretch begins that holds the most different words; 0: none of them is there."""
+    """The beginning of the stretch with the most different words; 0: none of them is there."""
     if not wanted:
         return 0
     places = [(match.start(), match[0].lower()) for match in _any_of(wanted).finditer(line)]

@@ -40,7 +40,7 @@ _ID = re.compile(r"#?\d{1,9}|(?=[0-9a-f-]*\d)[0-9a-f][0-9a-f-]{6,63}|[a-z]{2,12}
 
 
 def literals(query: str) -> tuple[str, ...]:
-    """What is meant word for word, at most `MOST`, in the order of the query."""
+    """The literals that are meant word for word, at most `MOST`, in the order of the query."""
     return tuple(dict.fromkeys(_literals(query[:READ])))[:MOST]
 
 

@@ -42,11 +42,11 @@ class SearchRow(msgspec.Struct, frozen=True):
     project: str
     kind: Kind
     ref: str
-    """How it is named to whoever asks: the id of the message, memory, compartment or note, or the whole sha; of
+    """The name of the row for whoever asks: the id of the message, memory, compartment or note, or the whole sha; of
     outputs the id of the message that has them."""
     text: str
-    """What was written, cleaned of what harnesses put around it; of a commit its subject and body, without paths; of
-    tools' calls the names in their arguments and outputs, a line each."""
+    """The text as it was written, cleaned of what harnesses put around it; of a commit its subject and body, without
+    paths; of tools' calls the names in their arguments and outputs, a line each."""
     session: str = ""
     """The message's place. Empty for memories, notes and commits."""
     message: str = ""
@@ -125,7 +125,7 @@ def needs_wide_text(text: str) -> bool:
 
 
 def surroundings(row: SearchRow, words: int = WIDE_TEXT_WORDS) -> tuple[str, str]:
-    """What a row is read with: so many words before and after it that all are `words`, half of them on each side."""
+    """The texts around a row: so many words before and after it that all are `words`, half of them on each side."""
     missing = words - length(row.text)
     if missing <= 0:
         return "", ""

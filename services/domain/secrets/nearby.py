@@ -42,7 +42,7 @@ BEHIND = 60
 WORD = LinearExpression(r"[A-Za-z][\w.-]{2,40}")
 MOST_WORDS = 12
 REFERRED = b"#@/"
-"""What comes before the digest of something, and its id in an address."""
+"""The signs before the digest of something, and before its id in an address."""
 NEAR = 60
 """Characters before a digest or an id in which a word names it a secret, if it is one."""
 
@@ -60,7 +60,7 @@ def nearby_secrets(text: Searched) -> Iterator[RuleMatch]:
 
 
 def _context(written: bytes, start: int) -> int:
-    """Where the text begins that names a value: its line or, where that has no name for it, those above it."""
+    """The beginning of the text that names a value: its line or, where that has no name for it, those above it."""
     first = context_start(written, start)
     if not first or not NEUTRAL.first(written[first:start]):
         return first

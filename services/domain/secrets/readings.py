@@ -31,11 +31,11 @@ ENCODED = (
     # JSON of those who escape more than they have to
     ("\\u00", re.compile(r"\\++u00[0-7][0-9A-Fa-f]"), lambda escaped: chr(int(escaped[-4:], 16))),
 )
-"""What each of these encodings has in it, its expression, and what decodes it."""
+"""Encodings: a sign that each of them has in it, its expression, and its decoder."""
 BASE64 = re.compile(r"[A-Za-z0-9+/]{24,}+={0,2}")
 PRINTABLE = string.printable.encode()
 LEVELS = 3
-"""How often a text may be encoded that is still read."""
+"""The number of times that a text may be encoded and is still read."""
 LINES_BEFORE = 2
 """Lines before one with anything encoded that are read with it, for the name of what it is."""
 ASCII = {
@@ -61,9 +61,9 @@ class TextReading(NamedTuple):
 
     text: str
     starts: list[int]
-    """Where the pieces begin here, in order ..."""
+    """The positions here at which the pieces begin, in order."""
     origins: list[Span]
-    """... and what each of them is there."""
+    """The span of each piece in the text that it was made from, in the same order."""
 
     def original(self, start: int, end: int) -> Span:
         """The place in the original of a place here; what was removed around it stays outside."""

@@ -50,7 +50,7 @@ CONTEXT = 100
 """Characters before a value in which a word may name it a secret."""
 
 CLOSING = b" \t\r\n'\"`\\;,)]}>"
-"""What ends no secret, although some rules take it along: a quote, and what escapes it."""
+"""Characters that end no secret, although some rules take them along: quotes, and what escapes them."""
 SHORTEST_GENERIC = 20
 LEAST_CHANGES = 4
 """Between letters and digits, in a value that looks random; names with numbers in them have fewer."""
@@ -65,7 +65,7 @@ REFERENCE = LinearExpression(
 )
 """Digests, ids and numbers: what looks like a token, and mostly is none."""
 OPENING = b" \t\r\n'\"`\\*(["
-"""What may come between a sign and a value."""
+"""Characters that may come between a sign and a value."""
 DIGIT = LinearExpression(r"[0-9]")
 REST_OF_RUN = LinearExpression(r"[\w-]*")
 
@@ -155,7 +155,7 @@ def ruled_secrets(text: Searched) -> Iterator[RuleMatch]:
 
 
 def assigned_secrets(written: bytes) -> Iterator[RuleMatch]:
-    """What the rules find in lines that assign a value to a name, as gitleaks reads them: `acme_token = "..."`."""
+    """The finds of the rules in lines that assign a value to a name, as gitleaks reads them: `acme_token = "..."`."""
     for rule, whole, span in _matches(written, written.lower()):
         if _is_reported(rule, written, whole, span):
             yield RuleMatch(*span, rule.id)
@@ -169,7 +169,7 @@ def _matches(written: bytes, folded: bytes) -> Iterator[tuple[SecretRule, Span, 
 
 
 def random_runs(written: bytes) -> list[Span]:
-    """Where a text has anything that looks random."""
+    """The places at which a text has anything that looks random."""
     return [span for (span,) in RANDOM.all(written)]
 
 
@@ -254,7 +254,7 @@ def _keywords() -> tuple[tuple[bytes, ...], dict[bytes, frozenset[bytes]]]:
 
 
 def named_issuers(folded: bytes) -> Iterator[Span]:
-    """Where a text in lower case has a name of an issuer, or the beginning of a token."""
+    """The places at which a text in lower case has a name of an issuer, or the beginning of a token."""
     for (span,) in _any_keyword().all(folded):
         yield span
 
@@ -323,7 +323,7 @@ def _is_named_a_secret(text: Searched, span: Span) -> bool:
 
 
 def context_start(written: bytes, start: int) -> int:
-    """Where the text begins that may name a value: its line, or the line before where it is alone on its own."""
+    """The beginning of the text that may name a value: its line, or the line before where it is alone on its own."""
     first = max(0, start - CONTEXT)
     return first + written[first:start].rstrip(OPENING).rfind(b"\n") + 1
 

@@ -13,7 +13,7 @@ from services.domain.texts.bounds import beginning
 _SIGN = " … "
 """Marks where something is left out."""
 _SENTENCE = re.compile(r"(?<=[.!?;…])(?<!&amp;)(?<!&lt;)(?<!&gt;)\s+|(?<=\s/)\s|(?<=[。\uff01\uff1f\uff1b])")
-"""Where a sentence ends, or a line that was put to others with a stroke. A sign that is escaped ends none."""
+"""The end of a sentence, or of a line that was put to others with a stroke. A sign that is escaped ends none."""
 _CLAUSE = re.compile(r"(?<=[,:])\s+|(?<=\s[—–-])\s|(?<=[\uff0c\uff1a])")  # noqa: RUF001 - dashes of prose
 _QUESTION = ("?", "\uff1f")
 

@@ -34,7 +34,7 @@ BANNERS = (
 
 
 def _edges(*names: str) -> re.Pattern[str]:
-    """What opens or closes an element with one of these names, in any case."""
+    """The expression for the opening or closing tag of an element with one of these names, in any case."""
     return re.compile(rf"<(?P<end>/?)(?P<name>{'|'.join(names)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE)
 
 
@@ -56,7 +56,7 @@ _FRAME = re.compile(
     r"|<path>[^<\n]*</path>\s*<type>\w+</type>\s*<content>.*?(?:</content>|\Z)|</?command-args>|^\[image\]$|'/[^'\n]+\.(?:png|jpe?g|gif|webp)'\s*",
     re.DOTALL | re.MULTILINE,
 )
-"""What a harness writes around a person's words without a mark of its own."""
+"""The frame that a harness writes around a person's words without a mark of its own."""
 
 
 def may_hold_injected(text: str) -> bool:

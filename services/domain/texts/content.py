@@ -33,7 +33,7 @@ class Piece(msgspec.Struct, frozen=True):
     filename: str = ""
     """Of a file, as the one before."""
     attachments: tuple[Attachment, ...] = ()
-    """What a tool returned in addition to its text."""
+    """The attachments that a tool returned in addition to its text."""
     number: int = 0
     """Its tag; 0: none."""
     ignored: bool = False
@@ -98,7 +98,7 @@ def recorded_message(message: Message, pieces: Mapping[str, Piece], *, is_subage
 
 
 def person_texts(message: RecordedMessage) -> Iterator[str]:
-    """What a person wrote in this message, without what a harness or we ourselves have put around it."""
+    """The texts that a person wrote in this message, without what a harness or we ourselves have put around them."""
     if not message.is_task:
         yield from _written(message)
 

@@ -12,7 +12,8 @@ LONGEST = 400
 LEAST = 40
 """Characters of a line that are worth showing where all of it finds no room."""
 _POSING = re.compile(r"^(?:[#>*+|=~_\s-]++|\[[A-Za-z]?\d{1,9}\]|(?:A|S|TC)\s?[:\uff1a])+")
-"""What would make a line a heading, a quotation, a numbered one or the words of an agent, a harness or a tool."""
+"""Beginnings that would make a line a heading, a quotation, a numbered one or the words of an agent, a harness or a
+tool."""
 
 
 def plain(text: str) -> str:

@@ -38,7 +38,7 @@ _ELEMENT = re.compile(r"\s{0,12}<(?P<name>[a-zA-Z][\w.-]{0,40})(?:\s[^<>]{0,300}
 _ELEMENT_BEHIND = re.compile(r"[^<`]{1,200}[\s:\uff1a]<(?P<name>[a-zA-Z][\w.-]{0,40})(?:\s[^<>]{0,300})?>\s*$")
 """One that begins behind words: it counts where it is closed."""
 _COMMENTS = {"/*": "*/", "<!--": "-->", "(*": "*)", "{-": "-}", '"""': '"""', "'''": "'''"}
-"""What opens a comment of several lines at the beginning of one, and what closes it."""
+"""The signs that open a comment of several lines at its beginning -> those that close it."""
 _OPENING_MARKS = {'"': '"', "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb", "\u300c": "\u300d", "'": "'"}
 _SPOKEN_OF = (
     r"(?:page|article|readme|docs?|documentation|logs?|outputs?|errors?|stack ?traces?|responses?|messages?|e-?mails?"
@@ -51,7 +51,7 @@ _LEADS_IN = re.compile(
     r"|\b(?:hier ist|hier sind|folgende\w?|voici|aquí|aqui|ecco|вот)\b|以下|如下|内容|這是|这是|下記|다음",
     re.IGNORECASE,
 )
-"""What leads in a paste, where the line ends with a colon."""
+"""Words that lead in a paste, where the line ends with a colon."""
 _TO_BE_READ = re.compile(
     r"\b(?:summari[sz]e|translate|proof-?read|review|explain|read|analy[sz]e|look (?:at|into)|go through|check|answer"
     r"|reply to|respond to|rephrase|reword|polish|shorten|improve|evaluate|extract|implement|address|draft|turn"
@@ -87,12 +87,12 @@ _TO_BE_READ = re.compile(
     r"|总结|翻译|总結|翻譯|润色|校对|怎么看|回复|要約|翻訳|添削|校正|どう思|返信|対応して|번역|요약|답장",
     re.IGNORECASE,
 )
-"""What asks for something to be done with the text that follows below an empty line."""
+"""Words that ask for something to be done with the text that follows below an empty line."""
 _ITEM = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)])\s")
 _OWN = re.compile(
     r"\b(?:my|our|mein\w?|unser\w?|mes|nos|mis|nuestr[ao]s|мои|наши)\b|我的|我们的|私の|내 ", re.IGNORECASE
 )
-"""What a list is led in by that a person has made: `my rules:`."""
+"""Words that lead in a list that a person has made: `my rules:`."""
 _ASKS_ABOUT_WHAT_FOLLOWS = re.compile(
     r"\b(?:which|what|whose) (?:tone|style|language|mistakes?)\b.*[?\uff1f]\s*$|\b(?:the"
     r"|das) following\b.*[?\uff1f]\s*$|\b(?:folgende\w?|suivante?s?|siguientes?|seguintes?|seguente|следующ\w+)\b"
@@ -113,11 +113,11 @@ _ABOUT_WHAT_IS_ABOVE = re.compile(
     r"|contesta|responde|traduce|resume|traduis|résume|réponds|翻訳|要約|返信|翻译|总结|回复|怎么看|你怎么看",
     re.IGNORECASE,
 )
-"""How a short last paragraph begins that asks for something to be done with the text above it."""
+"""The beginning of a short last paragraph that asks for something to be done with the text above it."""
 SHORT_REQUEST = 12
 """Words of such a paragraph at most."""
 _TASKS = re.compile(r"\b(?:do|steps?|tasks?|things|points|changes|to-?dos?)\b[^.!?]{0,40}$", re.IGNORECASE)
-"""What leads in a list of what is to be done."""
+"""Words that lead in a list of what is to be done."""
 _ASKS_TO_REMEMBER = re.compile(r"\bremember\b|\bmemory\b|记|記|覚え|기억|merke|запомни|recuerda|retiens", re.IGNORECASE)
 _COLONS = (":", "\uff1a")
 CLOSING_LINES = 4
@@ -254,7 +254,7 @@ def _led_in(lines: Sequence[str]) -> Iterator[int]:
 
 
 def _handed_over(lines: Sequence[str]) -> int:
-    """How many lines stand above a short last paragraph, or last line, that is about them."""
+    """The number of lines above a short last paragraph, or last line, that is about them."""
     written = [at for at, line in enumerate(lines) if line.strip()]
     if len(written) < 2:  # noqa: PLR2004 - the text, and the line about it
         return 0

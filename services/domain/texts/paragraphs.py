@@ -63,7 +63,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def opening(text: str) -> str:
-    """How a message begins: its first sentence, or what it is headed by."""
+    """The beginning of a message: its first sentence, or its heading."""
     lines = [flat(line.strip(" #*")) for line in unlinked(text).splitlines() if line.strip(" #*-=`")]
     if len(lines) > 1 and lines[0].endswith((":", "\uff1a")):
         return f"{lines[0]} {lines[1]}"

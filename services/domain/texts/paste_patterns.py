@@ -29,7 +29,7 @@ ATTRIBUTION = re.compile(
     r"|^[ \t]*-{3,}[^-\n]{3,50}-{3,}[ \t]*$",
     re.IGNORECASE,
 )
-"""Who wrote what follows."""
+"""Lines that name the author of what follows."""
 _TEXTS = (
     r"(?:text|strings?|messages?|prompts?|banners?|titles?|labels?|tickets?|issues?|comments?|faqs?|fixtures?"
     r"|sentences?"
@@ -71,7 +71,7 @@ SALUTATION = re.compile(
     r"|各位.{0,10})[,:!.。\uff0c\uff01]?[ \t]*$",
     re.IGNORECASE,
 )
-"""How letters begin that are written to people."""
+"""The beginnings of letters to people."""
 GREETS_AND_SIGNS = re.compile(
     r"^[ \t]{0,8}(?:hi|hello|hey|hallo|dear|liebe[rs]?|bonjour|hola|ciao) [^\W\d_][\w-]{1,20}[,!].{0,400}?"
     r"\b(?:lg|vg|mfg|gruß|grüße|regards|cheers|best|saludos|cordialement|bises"
@@ -142,7 +142,7 @@ CLOSING = re.compile(
     r")[ \t]*[,.!\uff0c\uff01\u3001\u3002]?[ \t]*$",
     re.IGNORECASE,
 )
-"""How letters end, above a name."""
+"""The endings of letters, above a name."""
 PAGE = re.compile(
     r"\b(?:skip to (?:main )?content|sign in|log in|sign up|subscribe|cookies?|last updated"
     r"|table of contents|\d+ min read"
@@ -154,4 +154,4 @@ PAGE = re.compile(
     r"|последнее обновление)\b|©|跳到内容|隐私政策|隱私政策|最后更新|版权所有|目次|プライバシー",
     re.IGNORECASE,
 )
-"""What pages have around their text."""
+"""The text of pages around their content."""

@@ -50,11 +50,11 @@ ANNOUNCEMENT = re.compile(
     r"|давай\w*|让我|我来|我将|voy a|je vais)(?:\s+(?:also|now|first|then|next))?(?:\b|(?<=[^\x00-\x7f]))",
     re.IGNORECASE,
 )
-"""What the agent is about to do; behind the match it says what."""
+"""Words that announce what the agent is about to do, which follows behind the match."""
 DOING = re.compile(
     r"^i['\u2019](?:m|ve) (?:now )?(?:\w+ing|moved on)\b|^now\b|^(?:jetzt|теперь|сейчас|现在|接下来)", re.IGNORECASE
 )
-"""What it is at."""
+"""Words that announce what the agent is doing now."""
 CORRECTION = re.compile(
     r"^(?:no\b|nope|stop\b|wait\b|why (?:do|did|are|would)|that['\u2019]s (?:not|wrong)|wrong|don['\u2019]t"
     r"|you (?:should|shouldn|didn|broke)"

@@ -27,9 +27,9 @@ class Placeholder(msgspec.Struct, frozen=True):
 
     template: str
     number: str = NUMBER
-    """The content of its field `number`, as a regular expression ..."""
+    """The content of its field `number`, as a regular expression."""
     words: str = WORDS
-    """... and in all others."""
+    """The content of each of its other fields, as a regular expression."""
 
     def text(self, **fields: object) -> str:
         return self.template.format(**fields)
@@ -56,11 +56,11 @@ PREVIEWED = Placeholder("[truncated §{number}§]\n{preview}…", words=PREVIEW)
 MIDDLE = Placeholder("[About {tokens} tokens{lines} are left out here{how}.]")
 """The middle of a long output, as earlier releases wrote it: prompts of then still have it."""
 REST = Placeholder("[The rest is left out: read the file.]")
-"""What does not fit of a document at the head ..."""
+"""The rest of a document at the head that does not fit."""
 WHOLE = Placeholder("[Left out for its length: read the file.]")
-"""... and all of it."""
+"""A document at the head of which nothing fits."""
 ORDER = Placeholder("[left out: it reads as an order]")
-"""What would steer whoever reads it."""
+"""A text that would steer whoever reads it."""
 CUT = Placeholder("[… {count} characters left out …]")
 """The middle of a long text in a transcript."""
 MASKED = Placeholder("[masked:{kind}]")

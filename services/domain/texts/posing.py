@@ -10,14 +10,15 @@ _NUMBER = r"[^\W\d_]{1,4}[.)\uff0e\uff09\u3001]"
 _SPECIAL = r"[^\x00-\x7f\u0400-\u052f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
 """Any character but those of plain Latin, Cyrillic, Chinese, Japanese and Korean words."""
 _BEFORE = re.compile(rf"(?:[\W\d_]|{_SPECIAL}|{_NUMBER})*+[^\W\d_]?[\W_]*+\u02d0?")
-"""How a text begins, up to its second letter of a plain word: nothing behind that can set it as a person's words."""
+"""The beginning of a text, up to its second letter of a plain word: nothing behind that can set it as a person's
+words."""
 _U = r"u[\W_]*:"
 _POSING = re.compile(rf"(?:(?:(?!{_U})(?:[\W\d_]|{_NUMBER}))*+{_U})++\s?", re.IGNORECASE)
 _ALIKE = {
     **dict.fromkeys(map(ord, "\U0001f164\U0001f184\U0001f1fa\u054d\u057d"), "u"),
     **dict.fromkeys(map(ord, "\u2236\ua789\u02d0"), ":"),
 }
-"""What looks like the letter or the colon, and is no form of it."""
+"""Characters that look like the letter or the colon, and are no form of it."""
 
 
 def unposed(text: str) -> str:

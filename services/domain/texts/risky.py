@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from services.domain.texts import risky_patterns as words
 
 SECRETS, WORK, OUTSIDE = "touches_secrets", "risks_work", "sends_outside"
-"""Why a text waits for a person."""
+"""The reasons why a text waits for a person."""
 _LOOKED_AT = 2_000
 _NEAR = 100
 """Characters between a verb and what it is about."""
@@ -24,7 +24,7 @@ _PLAIN = dict.fromkeys((*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0
 
 
 def risk_of(text: str) -> str:
-    """Why a text must wait for a person: one of `SECRETS`, `WORK` and `OUTSIDE`; empty: it need not."""
+    """The reason why a text must wait for a person: one of `SECRETS`, `WORK` and `OUTSIDE`; empty: it need not."""
     plain = unicodedata.normalize("NFKC", text[:_LOOKED_AT]).translate(_PLAIN).lower()
     plain = " ".join(plain.split())
     if any(_are_ordered(plain, found) for found in _outside(plain)):

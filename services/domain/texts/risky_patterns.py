@@ -37,7 +37,7 @@ HANDS_OVER = re.compile(
     r"|添加|复制|複製|发送|發送|上传|上傳|打印|显示|顯示|提交|粘贴|写入|寫入|写进|寫進|放到|放进|公开|泄露|送信|貼り付け|表示し|出力し|보내|복사|출력"
 )
 STORES = re.compile(r"\b(?:store|save|keep|place|leave|record|persist|cache|document)(?:s|d|ing)?\b")
-"""Verbs of which only the place makes it a risk ..."""
+"""Verbs that are a risk only together with a place where everybody can read a secret."""
 _CLEAR = (
     r"\bin plain ?text\b|\bin the (?:clear|open)\b|\bunencrypted\b"
     r"|\bim klartext\b|\ben clair\b|\ben texto (?:plano|claro)\b|\bin chiaro\b"
@@ -49,14 +49,14 @@ IN_PUBLIC = re.compile(
     r"|tickets?|prs?"
     r"|pull requests?|commits?|logs?|chat|slack|changelog|comments?|docs|config\.\w+|image)\b"
 )
-"""... where everybody can read it."""
+"""Words for places where everybody can read a secret."""
 HANDED_OVER = re.compile(
     r"\b(?:put|paste|copy|add|attach|send|post|print|write|commit|include|upload|share|log|mail|check|push) (?:it"
     r"|them)\b"
     r"|添加|复制|发送|上传|打印|提交|写入|写进|公开|(?:を|に)?(?:送信|貼り|表示|出力|書(?:く|い|き)|公開|載せ)(?!(?:し|さ|か)?な)"
     r"|를 (?:보내|복사)|\b(?:einfügen|schreiben|ablegen|schicken|senden|veröffentlichen|kopieren|ausgeben|einchecken)\b"
 )
-"""What follows a secret that is handed over: where the verb stands last, or speaks of it as `it`."""
+"""The words behind a secret that is handed over: where the verb comes last, or speaks of it as `it`."""
 GUARDS = (
     r"(?:tests?|checks?|hooks?|pre-?commit|ci|lint\w*|reviews?|security|auth\w*|verification|validation"
     r"|sandbox\w*|firewall|scan\w*|protections?|polic(?:y|ies)"
@@ -145,7 +145,7 @@ UNDOES = re.compile(
     r"|消去|上書き|破棄)|강제 ?푸시|테스트\w{0,3} ?(?:건너"
     r"|비활성|삭제)"
 )
-"""What is there is overwritten, deleted, opened to all or switched off."""
+"""Orders by which what is there is overwritten, deleted, opened to all or switched off."""
 _NOT_OURS = r"(?!(?:\w{1,9}://)?(?:localhost|127\.|0\.0\.0\.0|\[?::1))"
 ADDRESS = re.compile(
     rf"{_NOT_OURS}https?://\S{{1,300}}|{_NOT_OURS}\bwww\.\S{{1,300}}"
@@ -167,7 +167,7 @@ SENDS = re.compile(
 SENT = re.compile(
     r"发送|上传|に送(?:信|る|って)|にアップロード|로 보내|로 업로드|\b(?:schicken|senden|hochladen|posten)\b"
 )
-"""What follows an address that something is sent to, where the verb stands last."""
+"""The words behind an address that something is sent to, where the verb comes last."""
 FETCHES = re.compile(
     r"\b(?:curl|wget|http|nc)\b[^\n]{0,200}?(?:\s-d\b|--data|\s-f\b|--form|--upload-file|\s-t\b|-x ?(?:post"
     r"|put)|--post-\w+)"
@@ -179,7 +179,7 @@ FETCHES = re.compile(
     r"|\bdownload\w*\b[^\n]{0,120}?\b(?:run|execute|install|start)\b(?! (?:time|of)\b)"
     r"|\bopen (?:a |the )?(?:ssh |reverse )?tunnel\b"
 )
-"""What is fetched from outside and carried out, or carried outside by a command."""
+"""Commands that fetch something from outside and carry it out, or that carry something outside."""
 FORBIDDEN = re.compile(
     r"(?:\b(?:never|not|n['\u2019]t|cannot|no|avoid|forbid\w*|prohibit\w*|nie|niemals|nicht|kein\w*|jamais|ne"
     r"|pas|interdit\w*"
@@ -194,4 +194,4 @@ FORBIDDEN_BEHIND = re.compile(
     r"\w{0,4}?(?:しない|ない|ません|せず|지 ?(?:말|않|마))"
     r"|[^.!?]{0,60}?\b(?:nothing|nobody|no one|nichts|niemand|rien|personne|nada|nadie|ничего|никто)\b"
 )
-"""... and behind it, where a language says it there."""
+"""The words behind that which is forbidden, where a language forbids it there."""

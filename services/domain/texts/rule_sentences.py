@@ -51,7 +51,7 @@ _OF_ONESELF = re.compile(
     r"|\b(?:ich|wir)\s+(?:\w+ ){0,2}nicht\b",
     re.IGNORECASE,
 )
-"""What somebody does not know, want or have."""
+"""Sentences about what somebody does not know, want or have."""
 
 
 def is_firm(sentence: str) -> bool:
@@ -94,7 +94,7 @@ def is_complaint(sentence: str) -> bool:
 
 
 def category_of(sentence: str) -> str:
-    """What a rule is about: a category of facts."""
+    """The category of facts that a rule is about."""
     if _NAMING.search(sentence):
         return "NAMING"
     if _VALUE.search(sentence):

@@ -35,7 +35,7 @@ class Call(Request, frozen=True):
     """One use of a tool: what it asked for, and what came of it."""
 
     about: str = ""
-    """What it was about, on one line, with the place where something was searched for; longer than its target."""
+    """The subject of the call, on one line, with the place where something was searched for; longer than its target."""
     command: str = ""
     description: str = ""
     arguments: str = ""
@@ -46,9 +46,9 @@ class Call(Request, frozen=True):
     """The result, without what the harness wraps around it."""
     failed: bool = False
     tasks: tuple[Task, ...] = ()
-    """What it says of the agent's plan."""
+    """The tasks of the agent's plan that it reports."""
     report: str = ""
-    """What another agent answered, or the person who was asked by a tool."""
+    """The answer of another agent, or of the person who was asked by a tool."""
     plan: str = ""
     """A plan that it hands in to be agreed to."""
 
@@ -95,7 +95,7 @@ def plain_output(output: str) -> str:
 
 
 def _about(request: Request, given: Arguments) -> str:
-    """What a call is about; of a search also where."""
+    """The subject of a call; of a search also the place."""
     about = subject(request.kind, given, request.files)
     where = first(given, PATHS) if request.kind == "search" and first(given, SOUGHT) else ""
     return f"{about} in {where}" if where else about

@@ -23,9 +23,9 @@ READ_ONLY = READS | LOOKUPS
 """Tools that change nothing: asked the same again, the newer answer is the one that holds."""
 
 EDITS = frozenset({"edit", "multiedit", "notebookedit", "editfile", "strreplace", "replace"})
-"""They change a part of the file that their arguments name ..."""
+"""Tools that change a part of the file that their arguments name."""
 WRITES = frozenset({"write", "writefile", "create", "createfile"})
-"""... or write all of it."""
+"""Tools that write all of the file that their arguments name."""
 PATCHES = frozenset({"patch", "applypatch"})
 """They take a text with `*** Update File: ...`, which may change several files."""
 EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool"})
@@ -37,7 +37,7 @@ EDITOR_ACTIONS = {
     "insert": "edited",
     "undo_edit": "edited",
 }
-"""What an editor's `command` does to the file."""
+"""The `command` of an editor -> its effect on the file."""
 
 TODO_WRITER = "todowrite"
 """The tool that an agent writes its list of things to do with."""
@@ -58,7 +58,7 @@ ACTIONS = {
     **dict.fromkeys(EDITS, "edited"),
     **dict.fromkeys(WRITES, "written"),
 }
-"""What a tool does to the file that its arguments name."""
+"""The name of a tool -> its effect on the file that its arguments name."""
 
 _PREFIX = "mcp_"
 _SERVER = "mcp__"

@@ -11,9 +11,9 @@ _EXIT = re.compile(r"(?:exit(?:ed)?[ _](?:with )?(?:code|status)\"?:?)\s*(\d{1,3
 _ERROR = re.compile(
     r"\b\w*(?:Error|Exception)\b|\berror(?: TS\d+)?\b\W|^(?:FAIL|FAILED|fatal|panic)\b|^E\s|✗|\u00d7|No such"
 )
-"""What says what went wrong ..."""
+"""Words of a line that describes what went wrong."""
 _FAULT = re.compile(r"\b(?:error|fatal|panic|failed|failure|FAIL|denied|cannot|could not)\b|not found")
-"""... or only that something did."""
+"""Words of a line that reports only that something went wrong."""
 
 _BROKEN = re.compile(
     r"\b[1-9]\d* (?:failed|failing|errors?|failures?)\b|^(?:FAIL|FAILED)\b|\berror TS\d+|^Traceback |npm ERR!"
@@ -21,7 +21,7 @@ _BROKEN = re.compile(
     r"|^fatal: |command not found",
     re.MULTILINE,
 )
-"""What a command says that failed, whatever it ended with."""
+"""Lines of a command's output that report a failure, whatever the command ended with."""
 
 
 def exit_code_of(output: str) -> int | None:

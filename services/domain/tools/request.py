@@ -50,7 +50,7 @@ class Request(msgspec.Struct, frozen=True):
     tool: str = ""
     kind: Kind = "other"
     target: str = ""
-    """What it is about, in at most 240 characters: a path, the first line of a command, a pattern."""
+    """The subject of the call, in at most 240 characters: a path, the first line of a command, a pattern."""
     files: tuple[str, ...] = ()
     """The files that it names."""
     touches: tuple[Touch, ...] = ()
@@ -58,7 +58,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 def request_of(tool: str, arguments: str) -> Request:
-    """What a call with these arguments, as JSON or as the bare text of a patch, asks for."""
+    """The request of a call with these arguments, as JSON or as the bare text of a patch."""
     return read_request(tool, arguments_of(arguments))
 
 
@@ -71,7 +71,7 @@ def read_request(tool: str, given: Arguments) -> Request:
 
 
 def subject(kind: Kind, given: Arguments, files: tuple[str, ...]) -> str:
-    """What a call is about, as given in its arguments."""
+    """The subject of a call, as given in its arguments."""
     if kind == "search":
         return first(given, SOUGHT) or first(given, PATHS) or first(given, SUBJECTS)
     if kind in ("edit", "read") and files:
@@ -80,7 +80,7 @@ def subject(kind: Kind, given: Arguments, files: tuple[str, ...]) -> str:
 
 
 def command_of(kind: Kind, given: Arguments) -> str:
-    """What is run in a shell."""
+    """The command that is run in a shell."""
     return first(given, COMMANDS) if kind == "run" else ""
 
 

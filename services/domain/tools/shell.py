@@ -18,7 +18,7 @@ _LEAD = re.compile(r"\s*+(?:(?:cd|export|source|set)\s[^&;\n]*+(?:&&|;|\n)\s*+|\
 _PIPED = re.compile(r"\|\|?\s*+(?:tail|head|grep|rg|cat|tee|sed|awk|wc|sort|less|true|echo)\b")
 _REDIRECTED = re.compile(r"\d?>&?\S+")
 _SIGN = re.compile(r"\d?>&?")
-"""What follows a command only for those who read its output."""
+"""A redirection behind a command, which matters only to those who read its output."""
 _CATEGORIES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("typecheck", re.compile(r"\b(?:tsc|tsgo|vue-tsc|type-?checks?|check-types|mypy|pyright|basedpyright)\b")),
     ("test", re.compile(r"\b(?:tests?|vitest|jest|mocha|pytest|unittest|tox|nox)\b")),
@@ -37,7 +37,7 @@ _LOOKING = re.compile(
 _MANAGING = frozenset(
     {"install", "i", "add", "remove", "uninstall", "update", "upgrade", "init", "create", "view", "info"}
 )
-"""What a manager of packages does that runs nothing."""
+"""The commands of a package manager that run nothing."""
 
 
 def short_command(command: str) -> str:
@@ -84,7 +84,7 @@ def is_checking(command: str) -> bool:
 
 
 def categories_of(command: str) -> tuple[str, ...]:
-    """What a command checks: typecheck, test, lint or build; of several commands in a line, what each of them does."""
+    """The categories of what a command checks: typecheck, test, lint or build; of several in a line, those of each."""
     parts = _PARTS.split(_QUOTED.sub(" ", command[:LONGEST].partition("<<")[0]))
     return tuple(dict.fromkeys(found for part in parts if (found := _category(part))))
 

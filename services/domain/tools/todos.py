@@ -19,7 +19,7 @@ UNDONE = frozenset({"pending", "in_progress"})
 """The states of a line that is still to be done, in a list that a harness reports."""
 _GONE = frozenset({"cancelled", "canceled", "deleted"})
 STATUSES = frozenset({*_STATES, *UNDONE, *_GONE})
-"""How harnesses write the state of a task: alone it is no name of anything."""
+"""The states of a task as harnesses write them: alone, such a word is no name of anything."""
 _NAMES = ("content", "step", "description", "subject", "title", "text", "task")
 _NUMBERS = ("taskId", "task_id", "id")
 _NUMBER = re.compile(r"#(\d+)")
@@ -36,7 +36,7 @@ class Task(msgspec.Struct, frozen=True):
 
 
 def tasks(given: Mapping[str, object], output: str) -> tuple[Task, ...]:
-    """What a call says of a plan: all of it in a list, or one task by its number."""
+    """The tasks of a plan that a call reports: all of it in a list, or one task by its number."""
     listed = next((found for value in given.values() if (found := tuple(_listed(value)))), ())
     if listed:
         return listed

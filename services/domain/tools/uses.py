@@ -15,7 +15,7 @@ OFFSET_KEYS = ("offset", "start_line", "startLine")
 LIMIT_KEYS = ("limit",)
 END_KEYS = ("end_line", "endLine")
 DEFAULT_LINES = 2000
-"""How far a reader goes that was given no end: harnesses agree on it."""
+"""The number of lines that a reader shows that was given no end: harnesses agree on it."""
 MAX_DIGITS = 9
 MAX_SURE_BYTES = 40_000
 """Harnesses cut long readings: of a longer one it is not known whether it shows all the lines it was to show."""
@@ -31,9 +31,9 @@ class Lookup(msgspec.Struct, frozen=True, gc=False):
     digest: str
     """Of the tool's name and its arguments, whatever their order."""
     first: int = 0
-    """The first line that a reader of files was to show ..."""
+    """The first line that a reader of files was to show."""
     end: int = 0
-    """... and the one behind the last; 0: it reads no file by lines."""
+    """The line behind the last one that a reader of files was to show; 0: it reads no file by lines."""
 
 
 class Touched(msgspec.Struct, frozen=True, gc=False):

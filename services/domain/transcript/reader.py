@@ -30,7 +30,7 @@ class Chunk(msgspec.Struct, frozen=True):
     """Estimate of the messages as they are."""
     has_more: bool = False
     ended: str = "end"
-    """Why it ended there: end (of what was given) or budget."""
+    """The reason why it ended there: end (of what was given) or budget."""
     text: str = ""
     """Lines `[3] U: …`, or `[3] Task: …` of the agent that started the session, `[4-9] A: …`, and below them `TC: …`
     for each use of a tool."""

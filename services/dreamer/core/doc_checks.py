@@ -22,7 +22,7 @@ from services.dreamer.core.task import Tree
 from services.memory.sameness import words_of
 
 LONGER, ROOM = 2, 1_000
-"""How many times as long as the old text a new one may be, and how many characters more."""
+"""The factor, and the characters in addition, by which a new text may be longer than the old one."""
 _TOKEN = re.compile(r"\w+(?:[./\\:@#$&+=~^%*-]+\w+)*(?:\(\))?|\$\w+")
 _CODE = re.compile(r"`+[^`\n]+`+")
 _LIKE_CODE = re.compile(r"\d|[^\W\d_][./\\:@#$&+=~^%*]+\w|_|[a-z][A-Z]|[A-Z]{2}|\(\)\Z|\A\$")
@@ -31,7 +31,7 @@ _ADDRESS = re.compile(
     r"\w{1,20}://[^\s)>\]]+|\bwww\.[^\s)>\]]+|@[\w-]+\.\w+|\b(?:mailto|javascript|data|file):\S+", re.IGNORECASE
 )
 _TARGET = re.compile(r"\]\(([^()\s]*)|^ {0,3}\[[^\]\n]{1,100}\]:[ \t]{0,8}(\S*)|\]\[([^\]\n]*)", re.MULTILINE)
-"""What a link leads to: written behind it, in a definition, or by the name of one."""
+"""The target of a link: written behind it, in a definition, or by the name of one."""
 _MARKUP = re.compile(r"<[A-Za-z!/?][^\s<>]*|&[#\w]{1,32};|!\[|\{[{%#]")
 
 
@@ -44,7 +44,7 @@ class Shown(NamedTuple):
 
 
 def names_in(text: str) -> frozenset[str]:
-    """What is written like code: in back quotes, or with a stroke, a digit or an upper-case letter inside."""
+    """The words that are written like code: in back quotes, or with a stroke, a digit or an upper-case letter."""
     quoted = [token for code in _CODE.findall(text) for token in _TOKEN.findall(code)]
     return frozenset((*quoted, *(token for token in _TOKEN.findall(_CODE.sub(" ", text)) if _LIKE_CODE.search(token))))
 
@@ -56,7 +56,7 @@ def words_shown(text: str) -> frozenset[str]:
 
 
 def fault_of(document: str, section: DocSection, new: str, gone: AbstractSet[str], shown: Shown) -> str:
-    """Why a text may not take the place of a section, in a sentence; empty: it may. `gone`: paths without a file."""
+    """The reason why a text may not replace a section, in a sentence; empty: it may. `gone`: paths without a file."""
     return next(_faults(document, section, new, gone, shown), "")
 
 

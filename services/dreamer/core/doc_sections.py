@@ -67,7 +67,7 @@ def headings_in(lines: Iterable[DocLine]) -> list[str]:
 
 
 def files_of(document: str, section: DocSection, tree: Tree, commits: Sequence[FileCommit]) -> SectionFiles:
-    """What has become of the files that a section names. `commits`: those since the document was changed."""
+    """The changes of the files that a section names. `commits`: those since the document was changed."""
     paths = named_paths(section.text)
     ignored = tree.text(".gitignore") or ""
     files = [file for commit in commits for file in commit.files]

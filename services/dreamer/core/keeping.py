@@ -69,7 +69,7 @@ BINDING = frozenset(
         "禁",
     ]
 )
-"""Words of something that binds ..."""
+"""Words of a text that binds: that orders, forbids or demands something."""
 WHY = frozenset(
     [
         "because",
@@ -99,7 +99,7 @@ WHY = frozenset(
         "為",
     ]
 )
-"""... of a reason for it ..."""
+"""Words of a text that gives a reason."""
 LESSON = frozenset(
     [
         "failed",
@@ -124,7 +124,7 @@ LESSON = frozenset(
         "gotcha",
     ]
 )
-"""... and of what somebody has learned at a cost."""
+"""Words of a text about what somebody has learned at a cost."""
 _WITHIN = (
     "ない",
     "なけれ",
@@ -141,7 +141,7 @@ _WITHIN = (
     "절대",
     "때문",
 )
-"""What binds or gives a reason within words: Japanese parts none by blanks, and Korean adds endings to its own."""
+"""Parts of words that bind or give a reason: Japanese parts none by blanks, and Korean adds endings to its own."""
 
 
 def is_of_people(memory: Memory) -> bool:
@@ -168,7 +168,7 @@ def is_weighty(text: str) -> bool:
 
 
 def weights_of(text: str) -> Counter[str]:
-    """What of a text binds or gives a reason, and how often."""
+    """The words of a text that bind or give a reason, and how often each is there."""
     plain = "" if text.isascii() else normalize("NFC", text)
     found = Counter(word for word in words_of(text) if word in BINDING or word in WHY)
     return found + Counter({part: plain.count(part) for part in _WITHIN})

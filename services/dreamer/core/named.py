@@ -149,9 +149,9 @@ _ABSENT = frozenset(
         "已",
     ]
 )
-"""Words of a text in which a path need not be there ..."""
+"""Words of a text in which a path need not be there."""
 _ABSENT_WITHIN = ("ない", "なく", "ません", "削除", "移動", "없", "않", "삭제", "이동")
-"""... and what says so within words: Japanese parts none by blanks, and Korean adds endings to its own."""
+"""Parts of words of such a text: Japanese parts none by blanks, and Korean adds endings to its own."""
 _SYMBOL = re.compile(r"(?:[A-Za-z_$]\w{1,63}(?:\.|::|#))*([A-Za-z_]\w{2,63})(?:\(\))?\Z")
 _LIKE_CODE = re.compile(r"_|[a-z\d][A-Z]|\(\)\Z|::|\.|#")
 _MAKE = re.compile(r"make ([a-z][\w.-]{0,63})\Z")
@@ -178,7 +178,7 @@ class Named(NamedTuple):
     symbols: tuple[str, ...] = ()
     """Names of code in back quotes, where the text has one file that may contain them."""
     targets: tuple[str, ...] = ()
-    """What `make` is called with."""
+    """The targets that `make` is called with."""
     scripts: tuple[str, ...] = ()
     """Scripts of a `package.json`."""
     settings: tuple[str, ...] = ()
@@ -190,7 +190,7 @@ class Named(NamedTuple):
 
 @lru_cache(CACHED)
 def named_in(text: str) -> Named:
-    """What a text names, each once, in its order."""
+    """The names in a text, each once, in order."""
     text = text[:LONGEST]
     codes = [found[1].strip() for found in _CODE.finditer(text)]
     paths = dict[str, NamedPath]()

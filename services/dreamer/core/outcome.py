@@ -81,14 +81,14 @@ def broken(state: Dreams, request: DreamRequested, detail: str) -> list[Event]:
 
 
 def done_before(state: Dreams, task: DreamTask) -> int:
-    """How much of a task's work this run has done before."""
+    """The amount of a task's work that this run has done before."""
     if task.needs_model:
         return sum(len(one.items) for one in state.questions_of(task.NAME))
     return sum(state.counted(state.run_name, task.NAME))
 
 
 def ending(state: Dreams, task: DreamTask, backlog: int, *, are_models: bool) -> TaskFinished:
-    """How a task has ended that did not fail. That it ran is no proof that it did anything."""
+    """The end of a task that did not fail. That it ran is no proof that it did anything."""
     applied, waiting = state.counted(state.run_name, task.NAME)
     outcome, code = outcome_of(backlog, applied, waiting)
     silence, detail = _silence_of(state, task, are_models=are_models)
@@ -108,7 +108,7 @@ def is_refused(book: Book) -> bool:
 
 
 def _silence_of(state: Dreams, task: DreamTask, *, are_models: bool) -> tuple[str, str]:
-    """Why no model has answered a task, and the same in words; empty: one has, or nothing was asked."""
+    """The reason why no model has answered a task, and the same in words; empty: one has, or nothing was asked."""
     if not are_models:
         return ("no_model", NO_MODEL) if task.needs_model else ("", "")
     if task.needs_model and is_refused(state.book):

@@ -55,7 +55,7 @@ class SentencePair(msgspec.Struct, frozen=True):
 
 
 class PairVerdict(msgspec.Struct, frozen=True):
-    """What a model says of a pair."""
+    """The verdict of a model on a pair."""
 
     handle: str
     same: bool
@@ -75,7 +75,7 @@ class PairQuestions:
     """The part of `consolidate` that asks a model."""
 
     def left(self, scene: Scene) -> int:
-        """How many pairs a model was not asked about."""
+        """The number of pairs that a model was not asked about."""
         return len(pairs(scene))
 
     def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:

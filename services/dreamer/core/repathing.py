@@ -14,7 +14,7 @@ from services.memory.keys import exact_key
 from services.memory.policy import action_for
 
 TRUST = "dreamer"
-"""How far the desk trusts these commands."""
+"""The trust of the desk in these commands."""
 
 
 def with_paths(book: Book, memory: Memory, paths: Mapping[str, str], taken: set[str]) -> str:

@@ -21,7 +21,7 @@ Words = tuple[str, ...]
 
 CACHED = 16_384
 _PARTS = re.compile(r"(?<=[^\s\d]),(?=\s)|[;!?](?=\s)|\.(?=\s)|\s[\u2013\u2014-]\s")
-"""Where a sentence may be parted. A comma in a number and a point in a name are none of these places."""
+"""The places at which a sentence may be parted. A comma in a number and a point in a name are none of these."""
 _COUNTED = re.compile(r"\d")
 _ARTICLE = re.compile(r"\b(?:[Tt]he|[Aa]n|a|THE|AN)\s")
 _MARK = "_the_ "
@@ -31,7 +31,7 @@ _PLAIN = re.compile(r"[a-z]+(?:-[a-z]+)*")
 """A word of English prose. Whatever else is a name, a number, or of another language, and stays as it is."""
 _DOUBLED = ("ll", "ss", "zz", "ff")
 _SILENT = ("at", "iz", "is", "s", "v", "c", "z", "ur", "ul", "ag", "dg", "rg", "ib", "id", "il", "in", "ut", "qu")
-"""How a verb ends that has an `e` behind it."""
+"""The endings of verbs that have a silent `e` behind them."""
 _PARTED = (",",)
 FRONTED = 2
 """Parts of a sentence of which the first may be a condition."""
@@ -155,7 +155,7 @@ def _measured(part: Sequence[_Word]) -> Iterator[_Word]:
 
 
 def _phrase(words: Sequence[_Word], at: int) -> tuple[int, Words]:
-    """How many words the longest phrase has that begins here, and what replaces it."""
+    """The number of words of the longest phrase that begins here, and the words that replace it."""
     for length in range(min(usual.LONGEST_PHRASE, len(words) - at), 0, -1):
         some = words[at : at + length]
         if not any(word.is_name for word in some):

@@ -26,7 +26,7 @@ class Timetable(msgspec.Struct, frozen=True):
     """Task -> its cron line; empty: it is only run when it is ordered. In the order of a run."""
     zone: tzinfo
     idle_after: timedelta
-    """How long nobody has worked on the project when its tasks are run without a slot; zero: never."""
+    """The time without any work on the project after which its tasks are run without a slot; zero: never."""
     apart: timedelta
     """From a run to the next one for this reason."""
 

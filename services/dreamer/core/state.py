@@ -93,7 +93,7 @@ class NewestRun(msgspec.Struct, frozen=True):
     is_started: bool = False
     finished: tuple[TaskFinished, ...] = ()
     questions: tuple[TaskAsked, ...] = ()
-    """What its tasks have asked models."""
+    """The questions that its tasks have asked models."""
     commands: Map[str, bool] = Map()
     """The name of each of its commands that has written something -> whether that waits for a person."""
 
@@ -103,10 +103,10 @@ class Dreams(msgspec.Struct, frozen=True):
 
     book: Book = Book()
     roots: tuple[str, ...] = ()
-    """Where harnesses have worked in it and people have ordered runs, the newest place last. Any of them may be on
-    another machine, or that of another project."""
+    """The directories in which harnesses have worked in it and people have ordered runs, the newest last. Any of them
+    may be on another machine, or that of another project."""
     own: ProjectSettings = ProjectSettings()
-    """What it sets for itself, and which key files were proposed."""
+    """The project's own settings, and the key files that were proposed."""
     docs: DocProposals = DocProposals()
     """Which changes of documents were proposed, and what people have decided on them."""
     jobs: DreamJobs = Jobs()
@@ -149,17 +149,17 @@ class Dreams(msgspec.Struct, frozen=True):
         return self.changed.get(task) if task in self.asked else self.first_change
 
     def questions_of(self, task: str) -> tuple[TaskAsked, ...]:
-        """What a task has asked models in the open run."""
+        """The questions that a task has asked models in the open run."""
         return tuple(one for one in self.run.questions if one.task == task)
 
     def counted(self, run: str, task: str) -> tuple[int, int]:
-        """How many commands of a task have changed something, and how many wait for a person."""
+        """The number of a task's commands that have changed something, and of those that wait for a person."""
         found = [one for name, one in self.run.commands.items() if name.startswith(command_prefix(run, task))]
         return found.count(False), found.count(True)
 
 
 def command_prefix(run: str, task: str) -> str:
-    """What the names of a task's commands begin with."""
+    """The beginning of the names of a task's commands."""
     return f"{SENDER}/{run}/{task}/"
 
 
@@ -215,7 +215,7 @@ def _with_root(roots: tuple[str, ...], root: str) -> tuple[str, ...]:
 
 
 def _known(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
-    """What tasks look at, after this fact."""
+    """The state after this fact, as far as tasks look at it."""
     own = project_settings.evolve(state.own, event, envelope)
     return replace(
         state,
@@ -227,7 +227,7 @@ def _known(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
 
 
 def _times_of(own: ProjectSettings) -> tuple[object, object]:
-    """What a project sets of when tasks are due."""
+    """The project's own settings about when tasks are due."""
     return own.newest.settings.get("dream.slots"), own.newest.settings.get("dream.zone")
 
 
@@ -272,7 +272,7 @@ def _is_cut_off(event: TaskFinished) -> bool:
 
 
 def _changed(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
-    """What an event changes that tasks look at. The dreamer's own commands are counted, and are no change for it."""
+    """The state with the changes that tasks look at. The dreamer's own commands are counted, and are none."""
     if envelope.actor.kind == "room" and envelope.actor.id == SENDER:
         request, noun = state.request, envelope.type.partition(".")[0]
         if request is None or noun in ("dream", "task") or not envelope.cause.startswith(f"{SENDER}/{request.run}/"):

@@ -25,7 +25,8 @@ class TaskChange(msgspec.Struct, frozen=True):
     command: Command
     reason: str
     target: str = ""
-    """What it is about. In one run it is decided once, also where a model that is asked again says something else."""
+    """The thing that it is about. In one run it is decided once, even if a model that is asked again decides
+    otherwise."""
 
 
 class FileCommit(NamedTuple):
@@ -49,7 +50,7 @@ class TreePoint(NamedTuple):
 
 
 class SeenTree(msgspec.Struct, frozen=True):
-    """What a task has looked at last: a tree, and the memories up to a position of the log."""
+    """The things that a task has looked at last: a tree, and the memories up to a position of the log."""
 
     point: TreePoint
     position: int
@@ -58,7 +59,7 @@ class SeenTree(msgspec.Struct, frozen=True):
 
 
 class TreeChanges(msgspec.Struct, frozen=True):
-    """What has changed since a task looked last."""
+    """The changes since a task looked last."""
 
     paths: frozenset[str]
     position: int
@@ -98,7 +99,7 @@ class Tree(Protocol):
         """The files that git has under a path that ends so, by whole parts of it; none where it does not say."""
 
     def moved(self, path: str) -> str:
-        """Where git says that a file or a folder was renamed to; empty: not known."""
+        """The new path of a file or a folder that git reports as renamed; empty: not known."""
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -108,9 +109,9 @@ class Scene(msgspec.Struct, frozen=True):
     now: datetime
     tree: Tree | None = None
     asked: AbstractSet[str] = frozenset()
-    """What a model was asked about before, as the task names it."""
+    """The items that a model was asked about before, as the task names them."""
     own: ProjectSettings = ProjectSettings()
-    """What the project sets for itself, and which key files were proposed."""
+    """The project's own settings, and the key files that were proposed."""
     docs: DocProposals = DocProposals()
     """Which changes of documents were proposed, and what people have decided on them."""
     documents: tuple[str, ...] = DOCUMENTS
@@ -118,9 +119,9 @@ class Scene(msgspec.Struct, frozen=True):
     uses: Mapping[str, FileUse] = {}
     """Path from the project's root -> how often sessions have worked with the file, for a task that looks at it."""
     limits: Limits = Limits()
-    """What prompts are decided with, as the installation has it."""
+    """The limits of prompts, as the installation has them."""
     changes: TreeChanges | None = None
-    """What has changed since the task looked last, where it looks at nothing else. None: all counts."""
+    """The changes since the task looked last, where it looks at nothing else. None: all counts."""
 
 
 class JudgedAnswer(msgspec.Struct, frozen=True):
@@ -130,7 +131,7 @@ class JudgedAnswer(msgspec.Struct, frozen=True):
     items: tuple[str, ...] = ()
     """The keys of the items that it was about, also of those of which nothing passed."""
     dropped: tuple[str, ...] = ()
-    """Why an item was dropped, for each that was."""
+    """The reasons why items were dropped, one for each of them."""
 
 
 class QuestionSheet(msgspec.Struct, frozen=True):
@@ -139,9 +140,9 @@ class QuestionSheet(msgspec.Struct, frozen=True):
     system: str
     prompt: str
     shape: type[Any]
-    """What the answer is decoded into."""
+    """The type that the answer is decoded into."""
     check: Callable[[Any], str]
-    """What is wrong with an answer as a whole, in a sentence for the model; empty: nothing is."""
+    """The fault of an answer as a whole, in a sentence for the model; empty: there is none."""
     judge: Callable[[Any], JudgedAnswer]
 
 
@@ -149,7 +150,7 @@ class ModelPart(Protocol):
     """The part of a task that asks a model."""
 
     def left(self, scene: Scene) -> int:
-        """How much a model was not asked about."""
+        """The number of items that a model was not asked about."""
 
     def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:
         """The next question, about so many items at most; none: nothing is left."""
@@ -201,10 +202,10 @@ class DreamTask(Protocol):
 
     @property
     def model(self) -> ModelPart | None:
-        """What it asks a model about, behind what rules have settled; none: it asks nothing."""
+        """The part that asks a model, behind what rules have settled; None: it asks nothing."""
 
     def backlog(self, scene: Scene) -> int:
-        """How much there is to do."""
+        """The amount of work that there is to do."""
 
     def changes(self, scene: Scene) -> Sequence[TaskChange]:
         """The commands that would do it, in their order."""
@@ -222,7 +223,7 @@ class QuestionTask(ABC):
         return self
 
     def backlog(self, scene: Scene) -> int:
-        """How much a model was not asked about."""
+        """The number of items that a model was not asked about."""
         return self.left(scene)
 
     def changes(self, scene: Scene) -> Sequence[TaskChange]:  # noqa: ARG002 - as a task is asked
@@ -231,7 +232,7 @@ class QuestionTask(ABC):
 
     @abstractmethod
     def left(self, scene: Scene) -> int:
-        """How much a model was not asked about."""
+        """The number of items that a model was not asked about."""
 
     @abstractmethod
     def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:

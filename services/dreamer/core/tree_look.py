@@ -1,4 +1,4 @@
-"""What a task has looked at in a tree, and what it looks at the next time: only what has changed. Pure."""
+"""The things that a task has looked at in a tree, and those for the next time: only what has changed. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WHOLE_EVERY = timedelta(days=7)
 
 
 def changes_since(seen: SeenTree | None, tree: Tree, now: datetime) -> TreeChanges | None:
-    """What has changed since a task looked last. None: it is to look at everything."""
+    """The changes since a task looked last. None: it is to look at everything."""
     if seen is None or now - seen.whole_at >= WHOLE_EVERY or seen.point.is_whole != tree.is_whole:
         return None
     paths = tree.changed_since(seen.point)

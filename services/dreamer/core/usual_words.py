@@ -287,7 +287,7 @@ OPENINGS = frozenset(
         "as-soon-as",
     ]
 )
-"""What a part of a sentence begins with that may be in front, behind a comma, or at the end."""
+"""The first words of a part of a sentence that may be in front, behind a comma, or at the end."""
 PARTING = frozenset(
     [
         "before",
@@ -310,10 +310,10 @@ PARTING = frozenset(
         "who",
     ]
 )
-"""What a part of a sentence begins with that a verb may follow."""
+"""The first words of a part of a sentence that a verb may follow."""
 REASONS: tuple[Words, ...] = (
     ("because",), ("so", "that"), ("in", "order", "to"), ("to", "avoid"), ("to", "prevent"), ("since",),
     ("in", "order", "that"),
 )  # fmt: skip
-"""What a reason begins with. A text with a reason says more than the same without, and nothing else."""
+"""The first words of a reason. A text with a reason says more than the same without, and nothing else."""
 NO_REASON = frozenset({("because", "of")})

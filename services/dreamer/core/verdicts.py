@@ -39,7 +39,7 @@ class FileLook(msgspec.Struct, frozen=True):
     text: str | None = None
     """None: it is no text, or larger than what is read."""
     barred: str = ""
-    """Why it was not looked at; empty: it was."""
+    """The reason why it was not looked at; empty: it was."""
 
 
 class GitLook(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ class GitLook(msgspec.Struct, frozen=True):
     found: str = ""
     """A commit, by its beginning; empty: there is none."""
     fault: str = ""
-    """Why git has not answered; empty: it has."""
+    """The reason why git has not answered; empty: it has."""
 
 
 class SessionLook(msgspec.Struct, frozen=True):
@@ -64,9 +64,9 @@ class AddressLook(msgspec.Struct, frozen=True):
     """0: nothing."""
     text: str = ""
     barred: str = ""
-    """Why it was not asked; empty: it was."""
+    """The reason why it was not asked; empty: it was."""
     fault: str = ""
-    """Why it has not answered; empty: it has."""
+    """The reason why it has not answered; empty: it has."""
 
 
 Sight = FileLook | GitLook | SessionLook | AddressLook | None
@@ -83,7 +83,7 @@ class NoteVerdict(msgspec.Struct, frozen=True):
 
 
 def judge(condition: Condition, sight: Sight, since: datetime, now: datetime) -> NoteVerdict:
-    """What follows of a look at a condition that a note has waited for since a moment."""
+    """The verdict that follows from a look at a condition that a note has waited for since a moment."""
     match condition, sight:
         case DateCondition(at=at), _:
             return NoteVerdict("ready", f"it is {at.isoformat()}") if now >= at else NoteVerdict("waiting")

@@ -50,7 +50,7 @@ SHORTEST_STEM = 2
 
 
 def words_lost_or_new(text: str, original: str) -> str:
-    """Why a text does not mean the same as the original, as a sentence; empty: it does."""
+    """The reason why a text does not mean the same as the original, as a sentence; empty: it does."""
     if not text or "\n" in text or len(text) > LONGEST:
         return f"the text is empty, has several lines, or has more than {LONGEST} characters"
     if len(original) > LONGEST:

@@ -31,7 +31,7 @@ _answers = msgspec.json.Decoder(Answer)
 
 
 class AdapterState(msgspec.Struct):
-    """What an adapter has over restarts: the plan, and the step before."""
+    """The state of an adapter over restarts: the plan, and the step before."""
 
     revision: int = 0
     edits: dict[str, AnyEdit] = {}
@@ -249,7 +249,7 @@ def _is_reported(reported: dict[str, MessageSeen], message: MessageSeen) -> bool
 def _common(
     before: Sequence[str], now: Sequence[str], reported: dict[str, MessageSeen], messages: Sequence[MessageSeen]
 ) -> int:
-    """How many messages both lists begin with, unchanged."""
+    """The number of messages with which both lists begin, unchanged."""
     count = 0
     for old, name, message in zip(before, now, messages, strict=False):
         if old != name or not _is_reported(reported, message):

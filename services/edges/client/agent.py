@@ -24,7 +24,7 @@ class TidyAgent:
         self._asked: set[int] = set()
 
     def after(self, messages: Sequence[ServedMessage]) -> DropQueue | None:
-        """What it wants to be rid of after this call, if anything."""
+        """The order to drop outputs after this call; None: there is nothing to be rid of."""
         self._calls += 1
         if self._calls % EVERY:
             return None

@@ -67,7 +67,7 @@ class Alone:
         self._overflowed = True
 
     async def step(self, step: StepSeen, messages: Sequence[MessageSeen], _at: datetime, /) -> ServedCall:
-        """What OpenCode sends, after a compaction if one is due."""
+        """The call as OpenCode sends it, after a compaction if one is due."""
         self._visible += [as_sent(message) for message in messages[self._sent_messages :]]
         self._sent_messages = len(messages)
         aside = self._compacted() if self._overflowed or self._used >= self._usable else 0
@@ -102,7 +102,7 @@ class Alone:
 
 
 def tail(messages: Sequence[ServedMessage], budget: int) -> int:
-    """Where the tail begins: whole turns while they fit, then as much of one as fits; the end, if nothing does."""
+    """The beginning of the tail: whole turns while they fit, then as much of one as fits; the end, if nothing does."""
     sizes = [tokens(len(encode(message))) for message in messages]
     start = end = len(messages)
     for turn in [at for at, message in enumerate(messages) if _is_prompt(message)][::-1]:

@@ -24,11 +24,11 @@ PATIENCE = 120.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.004, 0.03
 """Seconds between two looks."""
 CALLS_FOR_HISTORY = (StepOpened, UsageSampled)
-"""What each call reports that history may be due after."""
+"""The reports of each call after which history may be due."""
 TAKEN_IN = (MessageRecorded, PartRecorded, ToolRan)
 """Facts in which the desk looks for what is worth remembering."""
 REMEDY = "run it once more with `annals replay --log FILE`, which writes what the rooms log to a file"
-"""What somebody can do whose replay waits in vain: without a file the logs of the rooms are dropped."""
+"""The remedy for a replay that waits in vain: without a file the logs of the rooms are dropped."""
 ENDS = (HistoryAdvanced, HistoryFailed, HistoryAbandoned)
 
 

@@ -46,7 +46,7 @@ def _leaves(value: object) -> Iterator[str]:
 
 
 def edits(arguments: str) -> tuple[FileEdit, ...]:
-    """What a call says stood in a file before: old texts, or the context and the removed lines of each hunk."""
+    """The texts that a call expected in a file: old texts, or the context and the removed lines of each hunk."""
     try:
         value = msgspec.json.decode(arguments)
     except ValueError:

@@ -68,7 +68,7 @@ async def _show_session(bus: Bus, console: Console, session: PlayedSession) -> N
 
 
 async def _show_explanation(bus: Bus, console: Console, session: PlayedSession) -> None:
-    """Why does the newest dropped output look as it does?"""
+    """Print the facts by which the newest dropped output looks as it does."""
     address = session.address
     question = ExplainAsk(project=address.project, session=address.session, max_edits=2000)
     reply = await bus.request(ask(ExplainAsk.NAME, address.project), encode(question), ANSWER)

@@ -40,7 +40,7 @@ class Outbox:
         """One for each of the oldest that wait, in their order."""
         self._is_resting = False
         self._on_disk = len(self._waiting)
-        """How many of those that wait are on disk, the oldest first; -1: the file holds others, too."""
+        """The number of waiting messages that are on disk, the oldest first; -1: the file has others, too."""
         self._settle()
         self._task = asyncio.create_task(self._send_for_ever())
 

@@ -28,12 +28,12 @@ DEFAULT_LIMIT = 200_000
 OUTPUT_LIMIT = 4_096
 """Tokens of the longest answer, where a recording does not say."""
 ATTEMPTS = 3
-"""How often a call is made that is refused, before it has failed."""
+"""The attempts of a call that is refused, before it has failed."""
 CAPABILITIES: tuple[Capability, ...] = ("caches_exact_prefix", "accepts_empty_content")
 
 
 class Keeper(Protocol):
-    """Who keeps the context small: an installation, by its adapter, or the harness alone."""
+    """The one who limits the context: an installation, by its adapter, or the harness alone."""
 
     async def publish(self, name: str, at: datetime, /, *items: Seen) -> None: ...
 
@@ -65,7 +65,7 @@ class Played(msgspec.Struct, frozen=True):
     status: str
     recall: CallRecall
     refused: int = 0
-    """How often the provider refused it."""
+    """The number of times that the provider refused it."""
     aside: int = 0
     """Tokens, in and out, of calls outside the conversation."""
     owed: tuple[str, ...] = ()

@@ -47,7 +47,7 @@ class Received(msgspec.Struct, frozen=True):
 
     @property
     def refusal(self) -> str:
-        """What a provider says that refuses it."""
+        """The words of a provider that refuses it."""
         return f"prompt is too long: {self.tokens} tokens > {self.limit} maximum"
 
 

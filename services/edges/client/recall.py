@@ -47,7 +47,7 @@ class CallRecall(msgspec.Struct, frozen=True):
     misses: int
     """Outputs and messages that would have to be looked at again."""
     units: float
-    """What that would cost."""
+    """The cost of looking at these again, in units of a plain input token."""
 
 
 class Recalled(msgspec.Struct, frozen=True):
@@ -90,11 +90,11 @@ class Recall:
         self._standing: Counter[str] = Counter()
         """The number of these texts that have each name."""
         self._last: dict[str, str] = {}
-        """Where each name was shown last, by others if others did."""
+        """Name -> the place where it was shown last, by others if others did."""
         self._sources: dict[str, _Source] = {}
         """All that was ever shown, by where; what was shown last comes last."""
         self._again: set[str] = set()
-        """What has been looked at again since the last rebase."""
+        """The places that have been looked at again since the last rebase."""
 
     def call(self, served: Sequence[str], written: AgentOutput, raw: Iterable[VisibleText], prompt: int) -> CallRecall:
         """Judge one answer.
@@ -146,7 +146,7 @@ class Recall:
         self._last.update(dict.fromkeys(self._add(shown), shown.source))
 
     def _own(self, shown: VisibleText) -> None:
-        """What the agent wrote itself shows what nobody else has: a passing mention is no place to read up on."""
+        """Note a text of the agent's own. It shows only what nobody else has: a mention is no place to read up on."""
         for name in self._add(shown):
             self._last.setdefault(name, shown.source)
 
@@ -162,7 +162,7 @@ class Recall:
         return text.replace(self._directory, "") if self._directory else text
 
     def _shown(self, old: str) -> str:
-        """Where a text was shown last; empty if it never was."""
+        """The place where a text was shown last; empty if it never was."""
         wanted = flat(old)
         return next((where for where, source in reversed(self._sources.items()) if wanted in source.flat), "")
 

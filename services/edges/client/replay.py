@@ -54,11 +54,11 @@ class ReplayOptions(msgspec.Struct, frozen=True):
     limit: int = 0
     deadline_ms: int = 0
     steps: Path | None = None
-    """Where to leave one JSON line for each model call."""
+    """The file for one JSON line about each model call; None: there is none."""
     overhead: int = OVERHEAD
     """Tokens of tools and system prompt in each prompt."""
     log: Path | None = None
-    """Where to append what the rooms of an installation of its own print."""
+    """The file for what the rooms of an installation of its own print, which is appended to it; None: there is none."""
     models: bool = False
     """Whether an installation of its own asks the models of the settings, which may cost something."""
     alone: bool = False
@@ -118,13 +118,13 @@ async def _alone(transcript: Transcript, options: ReplayOptions, watch: Callable
 
 
 def address_of(transcript: Transcript, run: str = "") -> Address:
-    """Where a session is played: sessions of one directory share a project, and so its memory, in one run."""
+    """The address at which a session is played: in one run, sessions of a directory share a project and its memory."""
     where = derived_id("directory", transcript.seen.directory)[:8] if transcript.seen.directory else ""
     return Address("-".join(filter(None, (PROJECT, where))) + run, f"{transcript.session}{run}")
 
 
 def calls(transcript: Transcript) -> int:
-    """How many model calls playing it makes."""
+    """The number of model calls that playing it makes."""
     return sum(message.role == "assistant" for message in transcript.messages[1:])
 
 

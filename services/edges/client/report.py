@@ -48,27 +48,27 @@ class Report(msgspec.Struct, frozen=True):
     fallbacks: int
     """Steps that were served without an answer in time."""
     tokens_before: int
-    """Estimated tokens of all prompts in the harness's lists ..."""
+    """Estimated tokens of all prompts in the harness's lists."""
     tokens_after: int
-    """... and as they were served."""
+    """Estimated tokens of all prompts as they were served."""
     cached_share: float
     """Share of the served tokens that the provider's cache had."""
     prompt_tokens: int
-    """Tokens of all prompts as the provider counts them, tools and system prompt included ..."""
+    """Tokens of all prompts as the provider counts them, tools and system prompt included."""
     cached_tokens: int
-    """... what of them its cache had ..."""
+    """Tokens of all prompts that the provider's cache had."""
     largest_prompt: int
-    """... and the largest."""
+    """Tokens of the largest prompt as the provider counts them."""
     refused: int
-    """Requests that were too long for the model ..."""
+    """Requests that were too long for the model."""
     failed: int
-    """... and calls that never came through."""
+    """Calls that never came through."""
     aside_tokens: int
     """Tokens, in and out, of calls outside the conversation: compactions."""
     cost_units_raw: float
-    """What all of it cost, see `cost.units` ..."""
+    """The cost of all of it, see `cost.units`."""
     cost_units: float
-    """... and with what would have to be looked at again, see `recall`."""
+    """The cost with what would have to be looked at again, see `recall`."""
     misses: int
     """Outputs and messages that would have to be looked at again."""
     seen: float
@@ -98,20 +98,20 @@ class CallLine(msgspec.Struct, frozen=True):
     tokens_after: int
     transform_ms: float
     tokens: int
-    """All of the prompt, as the provider counts it ..."""
+    """Tokens of the whole prompt, as the provider counts it."""
     cached_tokens: int
-    """... and what of it was in its cache."""
+    """Tokens of the prompt that were in the provider's cache."""
     refused: int
     aside_tokens: int
     cost_units: float
     names: int
-    """Names that the agent wrote and had been shown ..."""
+    """The number of names that the agent wrote and had been shown."""
     missing: tuple[str, ...]
-    """... and those of them that stood nowhere in the prompt."""
+    """Names that the agent wrote and had seen before, and that were nowhere in the prompt."""
     file_edits: int
-    """Edits whose old text had been shown ..."""
+    """The number of edits whose old text had been shown."""
     based: int
-    """... and those of them whose old text stood in the prompt."""
+    """The number of edits whose old text had been shown and was in the prompt."""
     misses: int
     miss_units: float
 
@@ -192,7 +192,7 @@ def _rebases(session: PlayedSession) -> Iterator[ReplayRebase]:
 
 
 def _net(before: Played | None, step: Played, calls: int) -> float:
-    """What came of a rebase in so many calls, its own included; a dead cache would have been written anyway."""
+    """The gain of a rebase in so many calls, its own included; a dead cache would have been written anyway."""
     if before is None:
         return 0.0
     growth = step.raw_tokens - before.raw_tokens

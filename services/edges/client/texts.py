@@ -30,7 +30,7 @@ def _texts(message: ServedMessage) -> Iterator[str]:
 
 
 def texts_by_agent(answer: MessageSeen) -> AgentOutput:
-    """What an agent wrote: its words and the arguments of its calls, not its thoughts."""
+    """The output of an agent: its words and the arguments of its calls, not its thoughts."""
     parts = [part for part in answer.parts if not part.ignored]
     words = [part.text for part in parts if part.type == "text"]
     inputs = [part.input for part in parts if part.input]
@@ -39,7 +39,7 @@ def texts_by_agent(answer: MessageSeen) -> AgentOutput:
 
 
 def texts_for_agent(messages: Iterable[MessageSeen]) -> Iterator[VisibleText]:
-    """What these show to the agent: all but its own words."""
+    """The texts that these show to the agent: all but its own words."""
     for message in messages:
         for part in message.parts:
             text = _shows(message, part)

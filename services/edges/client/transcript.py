@@ -18,4 +18,4 @@ class Transcript(msgspec.Struct, frozen=True):
     seen: SessionSeen
     messages: tuple[MessageSeen, ...]
     usage: dict[str, UsageSeen] = {}
-    """What the provider counted, by the id of the assistant's message."""
+    """The provider's counts, by the id of the assistant's message."""

@@ -29,7 +29,7 @@ class Chain(msgspec.Struct, frozen=True):
     before: str | None = None
     after: str | None = None
     remark: str = ""
-    """What is left to a person; empty: nothing is."""
+    """The part that is left to a person; empty: nothing is."""
     costs: bool = False
     """Whether a model may be asked by it."""
 

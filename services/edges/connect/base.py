@@ -21,7 +21,7 @@ class Harness(ABC):
     name: ClassVar[str]
     """In commands, in paths and on the wire. Its adapter is built in the folder of this name below `deploy`."""
     title: ClassVar[str]
-    """What people call it."""
+    """The name that people have for it."""
     answers: ClassVar[bool] = False
     """Whether its adapter can answer questions of the rooms with the harness's own models."""
 
@@ -54,18 +54,18 @@ class Harness(ABC):
 
     @abstractmethod
     def judge(self, settings: Settings, reported: Reported) -> Iterable[Finding]:
-        """What the doctor says of the harness on this machine."""
+        """The doctor's findings about the harness on this machine."""
 
     def conflicts(self) -> tuple[PluginConflict, ...]:
-        """What is in the way of connecting it."""
+        """The plugins that are in the way of connecting it."""
         return ()
 
     def remarks(self) -> Iterable[str]:
-        """What a person should know before the harness is connected."""
+        """The remarks for a person before the harness is connected."""
         return ()
 
     def warnings(self, path: Path, text: str, mode: Mode) -> Iterable[str]:
-        """What a person should know of the configuration as it is about to be written."""
+        """The warnings for a person about the configuration as it is about to be written."""
         del path, text, mode
         return ()
 
@@ -75,7 +75,7 @@ class Harness(ABC):
         return ()
 
     def stand_in_remark(self, folder: Path) -> str:
-        """What is made in one of them, and what for."""
+        """A remark on what is made in one of them, and what for."""
         raise NotImplementedError(f"{self.title} makes nothing in {folder}")
 
     def make(self, folder: Path) -> None:
@@ -107,7 +107,7 @@ class Harness(ABC):
         return WantedEntry(spec, options, is_sure=starts is not None, dropped=(QUESTIONS,) if answers is False else ())
 
     def connection(self, settings: Settings, entry: Plugged, reported: Reported, *others: Plugged) -> Connection:
-        """What is seen of an entry that loads the adapter; `others` load it, too, but do not count."""
+        """The findings about an entry that loads the adapter; `others` load it, too, but do not count."""
         return Connection(
             self.name,
             self.title,

@@ -15,7 +15,7 @@ class NoBundle(FileNotFoundError):
 
 
 def sources(harness: str) -> tuple[Path, ...]:
-    """Where it may be: in a checkout, and next to an installed package."""
+    """The places where it may be: in a checkout, and next to an installed package."""
     return (_HERE.parents[2] / "deploy" / harness / "dist" / BUNDLE, _HERE / "bundles" / harness / BUNDLE)
 
 

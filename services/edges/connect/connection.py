@@ -20,7 +20,7 @@ class Plugged(Protocol):
 
     @property
     def spec(self) -> str:
-        """What it loads, as the configuration says it."""
+        """The name of the adapter that it loads, as the configuration has it."""
 
     @property
     def options(self) -> Mapping[str, object]:
@@ -82,7 +82,7 @@ def unconnected(name: str, title: str) -> Finding:
 
 
 def judge(seen: Connection) -> Iterator[Finding]:
-    """What it loads, where that is sent, and who starts the installation."""
+    """The findings about what it loads, where that is sent, and who starts the installation."""
     yield judge_bundle(seen)
     yield judge_options(seen)
     yield from judge_start(seen)

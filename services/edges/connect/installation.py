@@ -59,7 +59,7 @@ class Running(msgspec.Struct, frozen=True):
     """`elsewhere`: no process is known here, and the room answers."""
     restarts: int = 0
     health: RoomHealth | None = None
-    """What it answers; None: it is not open, or was not asked."""
+    """The report of the room on its health; None: it is not open, or was not asked."""
     is_asked: bool = False
 
 
@@ -86,7 +86,7 @@ class InstallationState(msgspec.Struct, frozen=True):
     jetstream: bool = True
     streams: Mapping[str, StreamSettings | None] | None = None
     run: str = ""
-    """How the installation is run, where that is on this machine."""
+    """The way in which the installation is run, where that is on this machine."""
     rooms: tuple[Running, ...] = ()
     tagger: Lag | None = None
     dead: int = 0

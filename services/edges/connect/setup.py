@@ -45,7 +45,7 @@ class SetupOptions(msgspec.Struct, frozen=True):
     starts: bool | None = None
     """Whether the adapter starts the installation where it does not run; None: as before, and it does at first."""
     model: str = ""
-    """Who answers questions of the rooms: `rules`, `small` or `provider/model`; empty: as before."""
+    """The one who answers questions of the rooms: `rules`, `small` or `provider/model`; empty: as before."""
 
 
 class ConfigurationChange(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ class ConfigurationChange(msgspec.Struct, frozen=True):
     bundle: bool = False
     stubs: tuple[Path, ...] = ()
     chain: Chain | None = None
-    """What becomes of the models that the rooms ask."""
+    """The change of the models that the rooms ask; None: there is none."""
 
     @property
     def is_none(self) -> bool:

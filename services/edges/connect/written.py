@@ -9,7 +9,7 @@ import msgspec
 from services.edges.connect.edit import Patch
 
 BUNDLE = "annals.mjs"
-"""What the bundle of every adapter is called: each lies in a folder of its harness."""
+"""The file name of every adapter's bundle: each is in a folder of its harness."""
 PASSWORD = "ANNALS_NATS__PASSWORD"  # noqa: S105 - the name of a variable
 STARTS = "house"
 """The option that says how the adapter starts the installation, or that it does not."""
@@ -17,7 +17,7 @@ QUESTIONS = "questions"
 """The option with which the harness answers questions of the rooms with its own models."""
 
 Mode = Literal["managed", "assist", "replace", "observe"]
-"""How the harness's own compaction is treated."""
+"""The treatment of the harness's own compaction."""
 
 
 class Unsuitable(ValueError):

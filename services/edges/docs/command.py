@@ -128,7 +128,7 @@ async def _tree(project: str, here: Path) -> Path | None:
 
 
 def _diff(proposal: DocProposalReport, tree: Path | None) -> tuple[str, str]:
-    """What would change, and why it cannot be applied to the document as it is here; empty: it can."""
+    """The changes, and the reason why they cannot be applied to the document as it is here; empty: they can."""
     try:
         document = _document(tree, proposal.path)
         result = _edited(document, proposal)

@@ -38,7 +38,7 @@ from services.settings import Settings
 VARIABLE = "SECRET"
 MEGABYTE = 1_000_000
 ROOM = 2
-"""How many times as large a message may be: a mask may be longer than the text it replaces."""
+"""The factor by which a message may be larger: a mask may be longer than the text it replaces."""
 UNREACHED = (
     "plugins that were not connected since: each gets the order when it connects next, before it sends what it stored",
     "plugins of releases before that, and the memory of harnesses that run now: they send what they have",
@@ -64,7 +64,7 @@ UNREACHED_OF = {
         "a harness that still has its sessions: where it goes on with one, it reports it again",
     ),
 }
-"""What no erasure reaches of each kind."""
+"""The kind of an erasure -> what it does not reach."""
 VOLUMES = (
     "files of the broker, and of rooms, that are not below ANNALS_DATA here: deploy/README.md says which to delete"
 )
@@ -87,7 +87,7 @@ ScopeOf = Callable[[Bus], Awaitable[ErasureScope]]
 
 
 def _scope_of(options: argparse.Namespace) -> ScopeOf:
-    """How it is found in a log what these arguments mean. A secret is asked for at once."""
+    """The way in which the scope of these arguments is found in a log. A secret is asked for at once."""
     if options.what == "secret":
         scope = ErasureScope(masks=spellings(_secret(options.source)))
 
@@ -150,7 +150,7 @@ class StoppedStore(NamedTuple):
     broker: Broker | None = None
     """The one that this command has started for itself."""
     lock: ErasureLock | None = None
-    """What keeps others from erasing on a team's broker."""
+    """The lock that prevents others from erasing on a team's broker; None: there is none to take."""
     lease: Lease | None = None
     """The lock as it was found there: of an erasure that was cut off, or that works now."""
 
@@ -271,7 +271,7 @@ async def _show(store: StoppedStore, settings: Settings, scope_of: ScopeOf) -> i
 
 
 def _refusals(store: StoppedStore, settings: Settings, erasure: Erasure) -> Sequence[Callable[[], Awaitable[None]]]:
-    """What refuses an erasure before anything is changed."""
+    """The checks that refuse an erasure before anything is changed."""
 
     async def refuse_without_room() -> None:
         if store.broker is not None:
@@ -291,7 +291,7 @@ def check_room(log: int, free: int) -> None:
 
 
 def lines_of(found: Occurrences) -> Iterator[str]:
-    """What was found, store by store."""
+    """The lines on what was found, store by store."""
     facts = ", ".join(f"{count:,} of {noun}" for noun, count in found.facts.items())
     where = f"{sum(found.facts.values()):,} facts at {found.sessions:,} addresses"
     yield f"log        {where}{': ' if facts else ''}{facts}"

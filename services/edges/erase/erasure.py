@@ -45,12 +45,12 @@ from services.kit.rooms import ROOMS
 WRITES: tuple[type[Event], ...] = (PromptMasked, ErasureOrdered)
 """The facts that only an erasure writes, while no room runs. `memory.archived` is the desk's, for which it writes."""
 NAMES = (*(one.name for one in STREAMS), *(one.name for one in BUCKETS), COPY, POSITIONS, erasure_lock.NAME)
-"""What streams and buckets are called."""
+"""The names of streams and buckets."""
 Stage = Callable[[], Awaitable[None]]
 
 
 class Occurrences(msgspec.Struct):
-    """How much of each store has what is to be erased."""
+    """The number of things to be erased in each store."""
 
     facts: dict[str, int] = {}
     """Facts of the log, by the noun of their type."""
@@ -73,7 +73,7 @@ class Occurrences(msgspec.Struct):
 
 
 class Erasure:
-    """What one scope names, taken out of the broker and the files of one data directory.
+    """An erasure of what one scope names, from the broker and the files of one data directory.
 
     Files are read in a thread, so that the lock on a team's broker is renewed meanwhile.
     """
@@ -91,7 +91,7 @@ class Erasure:
 
     @property
     def needles(self) -> Masks:
-        """What no file may contain afterwards: the texts, and samples of the sessions' texts."""
+        """The texts that no file may contain afterwards, and samples of the sessions' texts."""
         return {**self._masks, **dict.fromkeys(self._samples.found, b"")}
 
     async def look(self) -> Occurrences:

@@ -23,11 +23,11 @@ from services.kit.mirror_place import FOLDER, mirror_in
 from services.kit.vectors import Tables, VectorsError
 
 STORES = ("jetstream", "views", "index", FOLDER)
-"""What is no plain file: each has a way of its own."""
+"""Folders that are no plain files: each has a way of its own."""
 PROGRAMS = ("adapters", "models")
-"""What comes from outside, and contains no text of anybody here."""
+"""Folders with what comes from outside, and contains no text of anybody here."""
 SPOOLS = frozenset({".jsonl"})
-"""What files of spools end with."""
+"""The endings of the names of spools' files."""
 RECORDS = "sessions"
 """The folder in which a plugin has a file for each session, named by it."""
 LOCK = "erase.lock"
@@ -40,7 +40,7 @@ AT_ONCE = 256
 
 
 def spools() -> Path:
-    """Where the plugins of harnesses on this machine store what waits, and the plans that they hold."""
+    """The folder in which the plugins of harnesses on this machine store waiting messages, and their plans."""
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "annals"
 
 
@@ -160,7 +160,7 @@ def _subject_of(line: bytes) -> str:
 
 
 class _SpooledMessage(msgspec.Struct):
-    """What is read of a line of a spool."""
+    """The part of a line of a spool that is read."""
 
     subject: str = ""
 

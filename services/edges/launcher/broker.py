@@ -36,7 +36,7 @@ ENOUGH = 16 * FULL
 NEAR = 32 * 1024 * 1024
 """Bytes below what the broker may store at which it is looked whether it may store more by now."""
 NO_SPACE = b"no space left on device"
-"""What the broker's log has where its disk took nothing. It writes to that stream again once it is started anew."""
+"""The words in the broker's log where its disk took nothing. It writes to that stream again once it is started anew."""
 SYNC = "always"
 """Every write is on disk before it is confirmed: a power cut loses nothing that was confirmed."""
 HOST = "127.0.0.1"

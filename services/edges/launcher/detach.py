@@ -32,7 +32,7 @@ class DetachFailure(RuntimeError):
 
 
 def command() -> tuple[str, ...]:
-    """How this installation's `annals` is called, from wherever."""
+    """The words by which this installation's `annals` is called, from wherever."""
     installed = Path(sys.executable).with_name("annals")
     return (str(installed),) if os.access(installed, os.X_OK) else (sys.executable, "-m", "services.edges.cli")
 

@@ -60,7 +60,7 @@ async def end(process: RoomProcess) -> None:
 
 
 def processes(output: IO[bytes] | None = None) -> Processes:
-    """How rooms are begun on this system. `output` takes what they print, in place of this process's own output."""
+    """The processes of rooms on this system. `output` takes what they print, in place of this process's own output."""
     return Forked(output) if sys.platform == "linux" else Executed(output)
 
 
@@ -117,7 +117,7 @@ class Forked:
         self._environment: Mapping[str, str] = {}
         """Of the room that was asked for last."""
         self._orphans: dict[int, asyncio.Task[None]] = {}
-        """Who waits for the end of a room whose fork server has fallen, by its process."""
+        """The tasks that wait for the end of a room whose fork server has fallen, by its process."""
         self._is_closing = False
 
     async def begin(self, room: str, environment: Mapping[str, str]) -> RoomProcess:

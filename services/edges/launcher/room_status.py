@@ -24,7 +24,7 @@ def write_status(data: Path, rooms: Mapping[str, RoomStatus]) -> None:
 
 
 def read_status(data: Path) -> dict[str, RoomStatus]:
-    """What the supervisor of this directory last wrote down; nothing where none runs."""
+    """The status that the supervisor of this directory wrote last; nothing where none runs."""
     try:
         return msgspec.json.decode((data / FILE).read_bytes(), type=dict[str, RoomStatus])
     except (OSError, *SPOILT):

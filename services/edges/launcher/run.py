@@ -17,13 +17,13 @@ from services.kit.files import SPOILT, open_own, write_whole
 FILE = "house.json"
 LOCK = "lock"
 LOG = "house.log"
-"""Where an installation without a terminal writes its log lines."""
+"""The file to which an installation without a terminal writes its log lines."""
 
 OWNERS = 0o700
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 Keeper = str
-"""Who sees to the process: a terminal, a service, nobody, or a harness by its name."""
+"""The one who sees to the process: a terminal, a service, nobody, or a harness by its name."""
 WORDS: dict[Keeper, str] = {
     "terminal": "in a terminal",
     "detached": "detached from its terminal",

@@ -51,7 +51,7 @@ class Service(msgspec.Struct, frozen=True):
 
 
 def service(settings: Settings, environment: Mapping[str, str], platform: str = sys.platform) -> Service:
-    """What fits this system."""
+    """The service that fits this system. Raises `Unsupported`."""
     home = Path(environment.get("HOME") or Path.home())
     data = settings.data.resolve()
     config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")

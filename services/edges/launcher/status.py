@@ -48,7 +48,7 @@ class ObservedRoom(msgspec.Struct, frozen=True):
     last_exit: int | None = None
     lag: Lag | None = None
     health: RoomHealth | None = None
-    """What it answers; None: it is not open."""
+    """The report of the room on its health; None: it is not open."""
 
 
 class Overview(msgspec.Struct, frozen=True):
@@ -66,15 +66,15 @@ class Overview(msgspec.Struct, frozen=True):
     dreams: tuple[DreamRunReport, ...] = ()
     """The newest run of the dreamer on each project."""
     spent: tuple[SpentBudget, ...] = ()
-    """What background models have cost in all projects."""
+    """The cost of background models in all projects."""
     installation: Run | None = msgspec.field(default=None, name="house")
     """The process that runs it, where that is on this machine."""
     not_allowed: str = ""
-    """Why the streams are not listed, where this user may not look at them."""
+    """The reason why the streams are not listed, where this user may not look at them."""
     refused: str = ""
-    """Why the broker stores nothing; empty: it does, or this user may not try."""
+    """The reason why the broker stores nothing; empty: it does, or this user may not try."""
     unread: tuple[str, ...] = ()
-    """What of the above could not be read, and why."""
+    """The parts of the above that could not be read, each with the reason."""
 
 
 async def show(settings: Settings, *, as_json: bool) -> int:
@@ -159,7 +159,7 @@ def _room(name: str, process: RoomStatus | None, lag: Lag | None, health: RoomHe
 
 
 async def _lag(bus: Bus, name: str) -> Lag | None:
-    """How far a room is behind on the stream that it reads; None for one that only answers."""
+    """The distance of a room from the end of the stream that it reads; None for one that only answers."""
     found = await asyncio.gather(*(bus.lag(stream.name, name) for stream in (IN, LOG)))
     return next((lag for lag in found if lag is not None), None)
 
@@ -190,7 +190,7 @@ async def _dreams(bus: Bus) -> DreamReport:
 
 
 def _unread(status: Status | None, history: HistoryRuns, dreams: DreamReport, spent: SpentBudgets) -> tuple[str, ...]:
-    """What was answered with an error; where the responder does not answer at all, that is enough."""
+    """The parts that were answered with an error; where the responder does not answer at all, that is enough."""
     errors = (
         ("runs that compress history", history.error),
         ("runs of the dreamer", dreams.error),
@@ -227,7 +227,7 @@ def _breaks(status: Status | None) -> Iterator[str]:
 
 
 def _skipped(status: Status | None) -> Iterator[str]:
-    """What of the log cannot be read, with what to do about it."""
+    """The records of the log that cannot be read, with what to do about them."""
     if status is None or not status.skipped:
         return
     records = "1 record" if status.skipped == 1 else f"{status.skipped:,} records"
@@ -250,7 +250,7 @@ def _healths(overview: Overview) -> dict[str, RoomHealth]:
 
 
 def _unwell(overview: Overview) -> Iterator[str]:
-    """What rooms cannot do, and why."""
+    """The failures of rooms, each with the reason."""
     for name, health in _healths(overview).items():
         for failure in health.failures or (() if health.ok else (NOT_WELL,)):
             yield f"unwell    {name}: {failure}; `annals doctor` says what to do"
@@ -261,7 +261,7 @@ def _unwell(overview: Overview) -> Iterator[str]:
 
 
 def _index(overview: Overview) -> Iterator[str]:
-    """How far the index of search is."""
+    """The distance of the index of search from the end of the log."""
     health = _healths(overview).get(INDEXER)
     if health is None or overview.responder is None:
         return
@@ -285,7 +285,7 @@ def render(overview: Overview, out: Console) -> None:
 
 
 def _stored(overview: Overview) -> Iterator[str]:
-    """What the streams hold."""
+    """The number of messages in the streams."""
     if overview.not_allowed:
         yield f"streams   not listed: {overview.not_allowed}"
     if overview.inbound is not None:

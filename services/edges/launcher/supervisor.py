@@ -185,7 +185,7 @@ class Installation:
         return port if first and port <= LAST_PORT else 0
 
     def _write_status(self) -> None:
-        """Where there is no room on the disk, rooms go on all the same, and only `annals status` knows less."""
+        """Write the status. Where the disk has no room, rooms go on all the same, and `annals status` knows less."""
         try:
             write_status(self.data, self.status)
         except OSError as error:

@@ -6,7 +6,7 @@ from pathlib import Path
 from services.edges.argument_types import whole_number
 
 KINDS = ("session", "message", "run", "actor")
-"""What all memories that came of it can be taken back of."""
+"""The kinds of sources of which all memories can be taken back."""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ VIEWS: Mapping[str, MemoryView] = {
     "review": "review",
     "export": "list",
 }
-"""What is asked for each reading."""
+"""Reading -> the view that it asks for."""
 
 
 class NotFound(LookupError):
@@ -28,7 +28,7 @@ class NotFound(LookupError):
 
 
 def question(options: argparse.Namespace, project: str) -> MemoryAsk:
-    """What a reading asks."""
+    """The question of a reading."""
     return MemoryAsk(
         project,
         session=options.session,

@@ -60,9 +60,9 @@ class SharedSettings(msgspec.Struct, frozen=True):
     project: str
     former: str
     own: Values
-    """What the remaining project sets for itself."""
+    """The own settings of the remaining project, which apply to both."""
     changes: Mapping[str, ChangedSetting]
-    """What becomes of the settings of the other."""
+    """Name -> the change of a setting of the former project."""
 
     @property
     def lines(self) -> Iterator[str]:
@@ -90,9 +90,9 @@ class SeparateSettings(msgspec.Struct, frozen=True):
     project: str
     """The one that was separated."""
     own: Values
-    """What it sets for itself."""
+    """The own settings of the separated project."""
     changes: Mapping[str, ChangedSetting]
-    """What becomes of the settings that it had with the other one."""
+    """Name -> the change of a setting that applied while the projects were one."""
 
     @property
     def lines(self) -> Iterator[str]:

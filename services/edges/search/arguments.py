@@ -16,7 +16,7 @@ MOST_HITS = 200
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    """What `annals search` takes."""
+    """Add the arguments of `annals search`."""
     parser.add_argument("query", nargs="+", metavar="WORD", help="what to look for; an id is looked up")
     parser.add_argument("--project", default="", help="another project than that of this folder")
     parser.add_argument(

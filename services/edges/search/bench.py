@@ -175,7 +175,7 @@ async def _read_through(bus: Bus, projects: Sequence[BenchProject]) -> None:
 
 
 async def _waits(bus: Bus, project: BenchProject, head: int) -> str:
-    """What the index still lacks of a project; empty: nothing."""
+    """The reasons why the index is not complete for a project; empty: it is."""
     found = await _search(bus, SearchAsk(project.name, "index", min_seq=head, limit=1))
     lacking = [reason for reason in found.degraded if "yet" in reason]
     if found.read_through < head:

@@ -34,7 +34,7 @@ def _second(doc: Doc, number: int) -> int:
 
 
 def _stream(docs: Sequence[Doc]) -> Iterator[bytes]:
-    """What `git fast-import` reads: one branch, and in each commit a line more in each of its files."""
+    """The input of `git fast-import`: one branch, and in each commit a line more in each of its files."""
     for number, doc in enumerate(docs, 1):
         text = doc.text.encode(errors="replace")
         yield b"commit refs/heads/main\nmark :%d\n" % number

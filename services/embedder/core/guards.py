@@ -41,7 +41,7 @@ class WebAddress(tuple[str, str, int]):
 
 
 def place_of(url: str) -> WebAddress:
-    """Where this address is. Raises `BadPlace`."""
+    """The parts of a web address. Raises `BadPlace`."""
     try:
         parts = urlsplit(url)
         port = parts.port

@@ -26,7 +26,7 @@ class ContextPressure(msgspec.Struct, frozen=True):
     projected: float | None
     """The same after the next rebase, without a job; none: nothing waits that would make it smaller."""
     retention: Retention
-    """What stays when the prompt is made smaller."""
+    """The parts that stay when the prompt is made smaller."""
 
     @property
     def budget(self) -> int:
@@ -55,7 +55,7 @@ def context_pressure(session: HistorianSession, plan: PlanLimits) -> ContextPres
 
 
 def _projected(session: HistorianSession, plan: PlanLimits, percent: float) -> float | None:
-    """What drops, and history that is compressed and not yet served, will leave of it."""
+    """The percentage that is left once drops, and history that is compressed and not yet served, are taken out."""
     sent = measured(session.conversation, session.folded)
     waiting = sum(one.tokens for one in sent if one.ordinal <= session.history.last)
     behind = [one for one in sent if one.ordinal > session.history.last]

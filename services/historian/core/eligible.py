@@ -9,11 +9,11 @@ from services.domain.conversation import Conversation, Message, Part, is_written
 SNAP = 256
 """Eligible tokens up to which a job is not worth it."""
 RELAX = 1.4
-"""How much longer than its measure a tail may be, to begin with a person's message, or with a long message."""
+"""The factor by which a tail may exceed its measure, to begin with a person's message, or with a long message."""
 LEAST = 0.6
 """The share of its measure that a tail has at least, where the next message does not make it much too long."""
 CALL_TOKENS = 15
-"""What a line about a tool call costs in a transcript."""
+"""The tokens of a line about a tool call in a transcript."""
 
 
 class MessageCost(msgspec.Struct, frozen=True):

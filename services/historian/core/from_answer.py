@@ -11,7 +11,7 @@ from services.historian.core.validate import healed
 LONGEST = 800
 """Characters of an observation."""
 TASK = "Task:"
-"""How a line of what the agent wrote begins that started the session."""
+"""The beginning of a line of what the agent wrote that started the session."""
 
 
 def to_summary(output: Output, bounds: Bounds) -> Summary:

@@ -20,13 +20,13 @@ from services.historian.core.state import HistorianSession
 BATCH = 20
 """Compartments that are judged together, at most."""
 OFF = 25
-"""How far the score of an example may be from what it is worth."""
+"""The greatest difference between the score of an example and its known importance."""
 CHANGE = 5
 """From this difference on another importance is one."""
 LONGEST_TEXT = 4_000
 """Characters of a compartment that are shown."""
 MOST_FAULTS = 8
-"""How many faults the model is given at once."""
+"""The number of faults that the model is given at once at most."""
 
 
 class ImportanceItem(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class ImportanceItem(msgspec.Struct, frozen=True):
 
 
 class Score(msgspec.Struct, frozen=True):
-    """What a model says of one item."""
+    """The score that a model gives one item."""
 
     handle: str
     importance: int
@@ -104,7 +104,7 @@ def prompt(sheet: Sheet) -> str:
 
 
 def check(output: Scores, sheet: Sheet) -> str:
-    """What is wrong, in sentences that name the handles; empty: nothing is."""
+    """The faults, in sentences that name the handles; empty: there are none."""
     faults = [*_handles(output, sheet), *_values(output)] or [*_scale(output, sheet)]
     more = len(faults) - MOST_FAULTS
     return " ".join([*faults[:MOST_FAULTS], *([f"And {more} more faults of these kinds."] if more > 0 else [])])
@@ -134,7 +134,7 @@ def _values(output: Scores) -> Iterator[str]:
 
 
 def _scale(output: Scores, sheet: Sheet) -> Iterator[str]:
-    """Why an answer is refused. Which items are the examples is left open: else these alone would be mended."""
+    """The fault of a whole answer. Which items are the examples is left open: else these alone would be mended."""
     importance = {score.handle: score.importance for score in output.scores}
     off = sorted(importance[name] - known for name, known in sheet.known.items() if abs(importance[name] - known) > OFF)
     if off:
@@ -148,7 +148,7 @@ def _scale(output: Scores, sheet: Sheet) -> Iterator[str]:
 def published(
     session: HistorianSession, request: HistoryRequested, sheet: Sheet, output: Scores, seconds: float
 ) -> list[Event]:
-    """What becomes of an answer that `check` finds nothing wrong with, for the compartments that are still in force."""
+    """The facts of an answer that `check` finds nothing wrong with, for the compartments that are still in force."""
     importance = {one.compartment: session.history.importance(one) for one in session.history.sealed}
     named = [(sheet.compartments[score.handle], score) for score in output.scores if score.handle in sheet.compartments]
     judged = [(name, score) for name, score in named if name in importance]

@@ -55,5 +55,5 @@ def transition(event: Event, jobs: HistoryJobs, generation: int) -> Transition[H
 
 
 def pause(event: Event, now: datetime) -> timedelta | None:
-    """How long a session still waits after this event until it is looked at again; none: until its next event."""
+    """The time that a session still waits after this event until it is looked at again; None: until its next event."""
     return remaining(event.retry_at, now) if isinstance(event, HistoryFailed) and event.retry_at else None

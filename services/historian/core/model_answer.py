@@ -58,7 +58,7 @@ class Output(msgspec.Struct, frozen=True):
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """What was shown to the model."""
+    """The bounds of what was shown to the model."""
 
     ordinals: tuple[int, ...]
     """Of the messages, ascending; removed ones leave holes."""
@@ -67,9 +67,9 @@ class Bounds(msgspec.Struct, frozen=True):
     tokens: int = 0
     """Of the transcript."""
     previous_last: int = 0
-    """Where the compartments before end."""
+    """The ordinal of the last message in the compartments before; 0: there are none."""
     requests: tuple[str, ...] = ()
-    """What a person wrote, text by text: their lines, without blanks around and between."""
+    """The texts that a person wrote, one by one: their lines, without blanks around and between."""
     tasks: tuple[str, ...] = ()
     """The same of the agent that started the session."""
     arcs: tuple[tuple[int, int], ...] = ()

@@ -62,7 +62,7 @@ def fingerprint(conversation: Conversation, first: int, last: int) -> str:
 def published(
     session: HistorianSession, request: HistoryRequested, address: Address, chunk: Chunk, written: SignedSummary
 ) -> list[Event]:
-    """What becomes of a summary. The end of the chunk is provisional: its topic may go on behind it.
+    """The facts of a summary. The end of the chunk is provisional: its topic may go on behind it.
 
     A new generation holds once it covers all of its range: what a summary leaves out is the next part of its job.
     Each part covers at least one message more, so that this ends.
@@ -215,7 +215,7 @@ def failure_facts(
 def _failure(
     session: HistorianSession, request: HistoryRequested, code: str, *, now: datetime, jitter: float
 ) -> JobFailed:
-    """What a failure means for the next job: one that judges says nothing of those that compress."""
+    """The effect of a failure on the next job: one that judges says nothing of those that compress."""
     jobs = session.jobs
     if request.reason == RESCORE:
         return JobFailed(request.run, jobs.failures, jobs.retry_at)
@@ -225,7 +225,7 @@ def _failure(
 
 
 def _salvaged(session: HistorianSession, request: HistoryRequested, reason: str) -> Event:
-    """What is made of a generation holds where it ends together with a compartment in force; else nothing of it."""
+    """The end of a failed generation: it counts where it ends as a compartment in force does, and else is lost."""
     staged = session.history.staged.get(request.generation, ())
     last = staged[-1].last if staged else 0
     if last and any(one.last == last for one in session.history.sealed):

@@ -48,7 +48,7 @@ def _contains(request: str, pieces: Sequence[str]) -> bool:
 
 
 def _end_of(request: str, piece: str, at: int, *, cut_before: bool, cut_behind: bool) -> int:
-    """Where the first one at or behind this place ends that is no part of a word or of a sentence; 0: there is none."""
+    """The end of the first one from here on that is no part of a word or of a sentence; 0: there is none."""
     if not any(map(str.isalnum, piece)):
         return 0
     for start, end in islice(_places(request, piece, at), MOST):

@@ -47,7 +47,7 @@ class HistorianSession(msgspec.Struct, frozen=True):
     learned: Learned = Learned()
     usage: UsageSampled | None = None
     directory: str = ""
-    """Where the work is done."""
+    """The directory of the work."""
     parent: str = ""
     """The session whose agent started this one."""
     origin: str = ""
@@ -72,7 +72,7 @@ class HistorianSession(msgspec.Struct, frozen=True):
     """Whether the agent has finished its turn, and no model call came after that."""
     jobs: HistoryJobs = Jobs()
     order: HistoryOrdered | None = None
-    """What a person wants and no job was opened for yet."""
+    """The order of a person for which no job was opened yet."""
     given_up: bool = False
     """Whether the last order to rebuild was taken back."""
     judged: frozenset[str] = frozenset()

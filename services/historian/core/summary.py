@@ -3,7 +3,7 @@
 import msgspec
 
 RULES = "rules"
-"""Who wrote a summary, where no model did."""
+"""The author of a summary that no model wrote."""
 TITLE = 120
 """Characters of a title."""
 ANCHORS = 8
@@ -14,9 +14,9 @@ class CompartmentDraft(msgspec.Struct, frozen=True):
     """A compartment to be: a span of messages in four tiers from the fullest to the shortest."""
 
     first: int
-    """The ordinal of its first message ..."""
+    """The ordinal of its first message."""
     last: int
-    """... and of its last."""
+    """The ordinal of its last message."""
     title: str
     episode: tuple[str, ...] = ()
     """Of EPISODES."""
@@ -27,7 +27,7 @@ class CompartmentDraft(msgspec.Struct, frozen=True):
     p3: str = ""
     p4: str = ""
     anchors: tuple[str, ...] = ()
-    """What every tier keeps; at most ANCHORS."""
+    """The names that every tier has; at most ANCHORS."""
     names: tuple[str, ...] = ()
     """Files, identifiers, commits and errors, the most telling first."""
 

@@ -30,7 +30,7 @@ TAIL_BUDGETS = 3
 SERVED = frozenset({"primary", "reduce_off", "subagent"})
 """The modes of sessions whose prompts are made smaller, and that history is written for."""
 LAG, LEAST_LAG = 0.25, 1_000
-"""What rules keep ready trails the tail by this share of it at most, and by at least so many tokens."""
+"""The share of the tail, and the least tokens, that must be waiting for rules to write more history ahead."""
 SMALLEST = 12_000
 """Tokens of the messages of a compartment: a smaller one that rules have made ahead is made anew with what follows."""
 WRAPUP_TAIL = 2_000
@@ -40,7 +40,7 @@ WRAPUP_TAIL = 2_000
 def due(
     session: HistorianSession, plan: PlanLimits, limits: HistoryLimits, *, now: datetime
 ) -> HistoryRequested | HistoryAbandoned | None:
-    """What should be written now, if anything: the end of a rebuild that nobody wants any more, or a job."""
+    """The fact that is due now, if any: the end of a rebuild that nobody wants any more, or a job."""
     request = session.request
     if request is not None and session.is_given_up:
         return abandoned(request, "it was ordered to be given up")
@@ -142,7 +142,7 @@ def forced(session: HistorianSession, plan: PlanLimits, limits: HistoryLimits, *
 def _reason(
     session: HistorianSession, pressure: ContextPressure, found: Sequence[MessageCost], limits: HistoryLimits
 ) -> str:
-    """Why the eligible messages should be compressed now; empty: they should not."""
+    """The reason why the eligible messages should be compressed now; empty: they should not."""
     tokens = sum(one.transcript_tokens for one in found)
     is_full = tokens >= FULL_TOKENS or len(found) >= FULL_MESSAGES
     if pressure.percent >= FORCE_PERCENT:
@@ -217,5 +217,5 @@ def _nothing(session: HistorianSession, reason: str) -> HistoryRequested:
 
 
 def name(session: HistorianSession, generation: int, first: int) -> str:
-    """Who decides on the same state gives a job the same name."""
+    """The name of a job: the same for all who decide on the same state."""
     return f"{generation}.{first}.{session.jobs.begun}"

@@ -16,9 +16,9 @@ replace = msgspec.structs.replace
 HEALED = 15
 """Messages between two compartments that are taken into the first of them, whatever they say."""
 P1_PERCENT = 40
-"""Of the transcript's tokens: the most that all p1 have together ..."""
+"""The largest share of the transcript's tokens, in percent, that all p1 have together."""
 P1_LEAST = 200
-"""... unless the transcript is so short that this is less."""
+"""The tokens that all p1 may have in any case, however short the transcript is."""
 ANCHOR_PREFIX = 7
 """Characters of an anchor that are enough of it, as in a short hash."""
 LONGEST_ANCHOR = 120
@@ -27,7 +27,7 @@ LONGEST_TEXT = 400
 MOST_FACTS, MOST_EVENTS, MOST_OBSERVATIONS, MOST_QUESTIONS = 20, 10, 5, 1
 KINDS = ("causal_incident", "trajectory_correction")
 MOST_FAULTS = 8
-"""How many faults the model is given at once."""
+"""The number of faults that the model is given at once at most."""
 
 
 def healed(output: Output, bounds: Bounds) -> Output:
@@ -68,7 +68,7 @@ def _extended(one: Compartment, end: int, bounds: Bounds) -> Compartment:
 
 
 def check(output: Output, bounds: Bounds) -> str:
-    """What is wrong, in sentences that name the messages; empty: nothing is."""
+    """The faults, in sentences that name the messages; empty: there are none."""
     output = healed(output, bounds)
     if not output.compartments:
         return f"There is no compartment; give at least one for the messages {bounds.first}-{bounds.last}."

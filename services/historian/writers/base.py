@@ -26,7 +26,7 @@ class WriterInput(msgspec.Struct, frozen=True):
     before: tuple[CompartmentSealed, ...] = ()
     """The compartments in front of the chunk."""
     directory: str = ""
-    """Where the work was done."""
+    """The directory of the work."""
 
 
 class Unwritten(Exception):

@@ -70,7 +70,7 @@ class ModelWriter:
     async def _otherwise(
         self, reading: WriterInput, code: str, detail: str, attempts: tuple[HistoryAttempted, ...]
     ) -> WriterOutput:
-        """What nobody may be asked for any more, or what cannot wait, is written by the rules."""
+        """The summary by the rules, of what nobody may be asked for any more, or what cannot wait."""
         request = reading.request
         is_pressing = request.percent >= FORCE_PERCENT or request.failures >= PATIENCE
         if code != "budget_exhausted" and not is_pressing:
@@ -80,14 +80,14 @@ class ModelWriter:
 
 
 def _with_names(draft: CompartmentDraft, chunk: Chunk, directory: str) -> CompartmentDraft:
-    """What can be found by name later is not left to a model."""
+    """The draft with its names: what can be found by name later is not left to a model."""
     inside = [one for one in chunk.recorded if draft.first <= one.ordinal <= draft.last]
     found = index(steps(inside), directory).listed()
     return replace(draft, names=tuple(dict.fromkeys((*draft.anchors, *found))))
 
 
 def attempted(run: str, attempts: Sequence[Attempt]) -> tuple[HistoryAttempted, ...]:
-    """What the log keeps of the model calls of a job."""
+    """The facts about the model calls of a job."""
     return tuple(
         HistoryAttempted(
             run=run,

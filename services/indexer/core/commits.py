@@ -8,7 +8,7 @@ from services.indexer.core.changes import Changes, key
 
 
 def changes(address: Address, event: Event, envelope: Envelope) -> Changes | None:
-    """What is to be written; none: the fact is about no commit."""
+    """The changes of rows to write; None: the fact is about no commit."""
     match event:
         case CommitSeen():
             return Changes(rows=(commit_row(address, event, envelope.seq),))

@@ -95,9 +95,9 @@ class Messages(msgspec.Struct, frozen=True):
     first_unplaced: int = UNPLACED
     next_unplaced: int = UNPLACED
     copied: Map[str, None] = Map()
-    """Digests of contents that were copied ..."""
+    """The digests of contents that were copied."""
     copied_places: tuple[int, ...] = ()
-    """... and where they may stand: the first and the last ordinal of each run."""
+    """The ordinals at which those copies may be: the first and the last one of each run."""
     owners: Map[str, str] = Map()
     """Part -> its message."""
     is_subagent: bool = False

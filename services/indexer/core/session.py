@@ -21,10 +21,10 @@ replace = msgspec.structs.replace
 NOUNS = ("session", "message", "part", "compartment", "history")
 """Of the facts that are folded."""
 DELETED = "deleted"
-"""Why a session ended that is to be forgotten. One that was put away can still be found."""
+"""The reason for which a session ended that is to be forgotten. One that was put away can still be found."""
 
 Touched = tuple[str, str]
-"""What may have other rows now: the kind, `compartment` or `message`, and its id."""
+"""A thing that may have other rows now: its kind, `compartment` or `message`, and its id."""
 
 
 class SessionRows(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ def _length(messages: Messages, name: str) -> int:
 
 
 def _places(messages: Messages, event: MessageRemoved) -> Conversation:
-    """Where these messages stand, as the fold of compartments wants to know it."""
+    """The places of these messages, as the fold of compartments takes them."""
     known = {
         name: Message(MessageRecorded(message=name, role=""), ordinal=messages.by_id[name].ordinal)
         for name in event.messages

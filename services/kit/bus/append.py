@@ -88,7 +88,7 @@ class _Decision:
         self.messages = _with(messages, placed(self._subjects, expected))
 
     def after(self, seqs: Sequence[int]) -> Sequence[_Message]:
-        """What is left behind the events at these positions."""
+        """The messages behind the events at these positions, each with the condition under which it may follow them."""
         condition = placed_behind(self._subjects, self.expected, seqs, self.address)
         return _with(self.messages[len(seqs) :], condition)
 
@@ -116,7 +116,7 @@ class Appender:
         self._waiting: list[_Decision] = []
         self._task: asyncio.Task[None] | None = None
         self.failure = ""
-        """Why the newest append failed; empty: it did not, or the connection is a new one since."""
+        """The reason why the newest append failed; empty: it did not, or the connection is a new one since."""
         bus.on_reconnect.append(self._reconnected)
 
     async def append(self, envelopes: Sequence[Envelope], expected: Mapping[str, int]) -> list[int]:

@@ -17,7 +17,7 @@ def client_of(reply: str) -> str:
 
 
 INBOXES = ("_INBOX.", "_R_.")
-"""What reply subjects begin with: those of clients, and those that the broker makes between accounts."""
+"""The beginnings of reply subjects: of those of clients, and of those that the broker makes between accounts."""
 
 
 def may_answer(reply: str) -> bool:

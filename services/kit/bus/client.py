@@ -12,7 +12,7 @@ from nats.errors import TimeoutError as NatsTimeoutError
 from nats.protocol.parser import Parser
 
 VERSION = NATS_HDR_LINE + b"\r\n"
-"""What a message's headers begin with, unless it has a status."""
+"""The beginning of a message's headers, unless it has a status."""
 
 
 class BusParser(Parser):

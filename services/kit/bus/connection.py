@@ -94,16 +94,16 @@ class Bus:
         self.js: JetStreamContext = client.jetstream(timeout=5, publish_async_max_pending=256)
         self.on_reconnect: list[Callable[[], Awaitable[None]]] = []
         self.reading_back: asyncio.Task[tuple[int, ...]] | None = None
-        """What finds positions of the newest block that cannot be read, before anything is appended behind them."""
+        """The task that finds unreadable positions of the newest block, before anything is appended behind them."""
         self.forbidden = asyncio.Event()
         self.lost = asyncio.Event()
         """Set when the connection is over for good: nothing restores it, or another log is in its place."""
         self.trail = Trail()
-        """What this process has read and written of the log."""
+        """The positions of the log that this process has read and written."""
         self.patience = 0.0
         """Seconds in which a request is sent again where nobody is there to answer it; 0: it is sent once."""
         self.user = ""
-        """Who is connected; empty for one without a password."""
+        """The user as whom it is connected; empty for one without a password."""
         self._created: datetime | None = None
         self._served: list[tuple[Subscription, set[asyncio.Task[None]]]] = []
         self._entering = True
@@ -291,7 +291,7 @@ class Bus:
         await self.js.reset_consumer(stream, durable, seq=seq)
 
     async def lag(self, stream: str, durable: str) -> Lag | None:
-        """How far a consumer is behind; None where there is none."""
+        """The distance of a consumer from the end of its stream; None where there is no such consumer."""
         try:
             info = await self.js.consumer_info(stream, durable)
             newest = await self.newest(stream, info.config.filter_subjects or ())
@@ -330,7 +330,7 @@ class Bus:
         return max(found)
 
     async def messages(self, stream: str) -> int:
-        """How many messages a stream holds; 0 where there is none."""
+        """The number of messages in a stream; 0 where there is none."""
         try:
             return int((await self.js.stream_info(stream)).state.messages)
         except NotFoundError:
@@ -450,7 +450,7 @@ class Bus:
 
 
 def why_not_stored(error: Exception) -> str:
-    """Why the broker has not stored what it was given, with what to do about it where that is known."""
+    """The reason why the broker has not stored what it was given, with a remedy where one is known."""
     return FULL if getattr(error, "err_code", None) == STORE_FULL else _reason(error)
 
 
@@ -464,7 +464,7 @@ def _header_bytes(headers: Mapping[str, str]) -> int:
 
 
 def _why(error: Exception, wait: float) -> str:
-    """Why nothing came of an attempt to connect, in words: without the system's number, or the client's prefix."""
+    """The reason why an attempt to connect failed, in words: without the system's number, or the client's prefix."""
     if isinstance(error, TimeoutError):
         return f"for {wait:g} s"
     words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

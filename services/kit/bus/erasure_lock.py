@@ -25,7 +25,7 @@ SUBJECT = "erasure.lock"
 SECONDS = 60.0
 """Until a lock that is not renewed is anybody's."""
 RENEWALS = 12
-"""How often it is renewed within that time."""
+"""The number of renewals of the lock within `SECONDS`."""
 MARGIN = 0.8
 """The part of that time after which its owner sends nothing more: what it sent last arrives before all is over."""
 WRONG_LAST_SEQUENCE = 10071
@@ -34,7 +34,7 @@ _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class Owner(msgspec.Struct, frozen=True):
-    """Who erases."""
+    """The process that erases, as the lock names it."""
 
     id: str
     """Of the data directory: two processes of one id never run at the same time."""

@@ -25,7 +25,7 @@ from services.kit.files import open_own
 BLOCK = 8 * 1024 * 1024
 """Bytes of the broker's blocks at most, so that so many of the newest ones are read back."""
 SPARE = 1.25
-"""How many more records are read than fit into a block where all have the same size."""
+"""The factor by which more records are read than fit into a block where all have the same size."""
 PAGE = 512
 POLL = 0.05
 """Seconds until a room looks again whether another one has read the newest block."""

@@ -53,7 +53,7 @@ class LogReader:
         return sorted(info.state.subjects or {})
 
     async def after(self, seq: int, subject_filter: str) -> AsyncGenerator[Record, None]:
-        """What the log holds behind `seq` on these subjects, to its head, in order. Close it where you end earlier.
+        """The records of the log behind `seq` on these subjects, to its head, in order. Close it where you end earlier.
 
         A record that cannot be read comes without an event, so that its position counts as read.
         However long it is, whoever else waits for the loop has a turn between two slices of it.

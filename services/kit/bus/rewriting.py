@@ -26,9 +26,10 @@ from services.kit.bus.marks import SEQUENCE, STORED, SUBJECT
 
 PREFIX = "copy."
 POSITIONS = "annals-positions"
-"""The metadata of the copy that lists the consumers of the log, with how far each had come ..."""
+"""The key of the copy's metadata that lists the consumers of the log, with the position that each had reached."""
 ORIGINAL = "annals-original"
-"""... and when the log was made that it is a copy of: the log that has it still is not the new one."""
+"""The key of the copy's metadata with the time at which the original was made: a log that was made then is still the
+original and not the new one."""
 AT_ONCE = 200
 PAGE = 128
 _OF_BROKER = {SEQUENCE, SUBJECT, STORED, "Nats-Stream", "Nats-Num-Pending", "Nats-Last-Sequence"}
@@ -38,8 +39,8 @@ LOST = Address("").log("record.lost")
 """The subject of what takes a position whose fact is lost. Readers pass it over as a record that cannot be read."""
 
 RESET = frozenset({"all", "by_start_sequence", "by_start_time"})
-"""How a consumer must have begun for the broker to let it go on at a position. One that began with the newest message
-of each subject gets these again, which changes nothing for a clock."""
+"""The places at which a consumer may have begun for the broker to let it go on at a position. One that began with the
+newest message of each subject gets these again, which changes nothing for a clock."""
 
 
 class StoredMessage(NamedTuple):
@@ -53,9 +54,9 @@ class StoredMessage(NamedTuple):
 
 
 Rewrite = Callable[[StoredMessage], tuple[str, bytes]]
-"""What a message becomes: its subject and its data."""
+"""The function that rewrites a message: it returns its new subject and data."""
 Closing = Callable[[], Iterable[tuple[str, bytes]]]
-"""What comes behind the last message: the subject and the data of each."""
+"""The function that makes the messages behind the last one: the subject and the data of each."""
 
 
 async def end_of(bus: Bus, stream: str) -> int:

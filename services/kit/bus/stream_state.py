@@ -25,7 +25,7 @@ class StreamState(msgspec.Struct, frozen=True):
 
 
 class Misses(msgspec.Struct, frozen=True):
-    """What a broker missed of a stream when it began."""
+    """The messages that a broker missed of a stream when it began."""
 
     msgs: tuple[int, ...] | None = None
 
@@ -42,7 +42,7 @@ class StreamNumbers(msgspec.Struct, frozen=True):
 
 
 class InfoRefusal(msgspec.Struct, frozen=True):
-    """Why a broker does not describe a stream."""
+    """The reason why a broker does not describe a stream."""
 
     err_code: int = 0
     description: str = "the broker gives no reason"

@@ -45,7 +45,7 @@ class _Result(msgspec.Struct, Generic[T], frozen=True):
 
     outcome: Outcome
     detail: str = ""
-    """What was wrong, in full, as the repair needs it."""
+    """The fault in full, as the repair needs it."""
     text: str = ""
     value: T | None = None
 

@@ -31,22 +31,22 @@ class Completion(msgspec.Struct, frozen=True):
     model: str = ""
     """The one that answered, where it is another than was asked."""
     usd: float | None = None
-    """What it cost; None: as the price of the model says."""
+    """The cost in USD; None: as the price of the model makes it."""
     is_paid: bool = False
     """Whether it was paid for before: it was there when it was asked for."""
 
 
 class ModelFailure(msgspec.Struct, frozen=True):
-    """Why there is no answer."""
+    """The reason why there is no answer, with what the failed call cost."""
 
     outcome: Outcome
     detail: str
     spent: bool = False
     """Whether it may have cost something that nobody knows."""
     model: str = ""
-    """The one that failed, where it is another than was asked ..."""
+    """The model that failed, where it is another than was asked."""
     tokens_in: int = 0
-    """... and what it has cost all the same, as far as it is known."""
+    """The input tokens that the failed call cost all the same, as far as they are known."""
     tokens_out: int = 0
     cached: int = 0
     usd: float = 0.0
@@ -119,7 +119,7 @@ def _report_unpriced(name: str) -> None:
 
 
 def clean(text: str, key: SecretStr) -> str:
-    """What was wrong, on one line, cut, and without secrets: some providers repeat the key."""
+    """The fault on one line, cut, and without secrets: some providers repeat the key."""
     secret = key.get_secret_value()
     if secret:
         text = text.replace(secret, "[masked:key]")

@@ -11,14 +11,14 @@ from services.domain.window import of_model
 from services.settings import Model, Price, ProviderSettings
 
 NO_KEY = "none"
-"""What is sent where a provider asks for no key: the libraries insist on one."""
+"""The key that is sent where a provider asks for none: the libraries insist on one."""
 VENDORS = {
     "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
     "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
 }
 """The vendors' own addresses, and the usual variables of their keys."""
 MARGIN = 1.25
-"""How far a count by the provider may exceed our estimate."""
+"""The factor by which a count by the provider may exceed our estimate."""
 SHARE = 4
 """An answer takes at most this part of the window."""
 
@@ -66,7 +66,7 @@ class ModelEndpoint(msgspec.Struct, frozen=True):
 
     @property
     def fault(self) -> str:
-        """Why it cannot be asked; empty: nothing is wrong with its key."""
+        """The reason why it cannot be asked; empty: nothing is wrong with its key."""
         key = self.key.get_secret_value()
         if not key and self.is_vendor:
             return f"there is no key for {self.name}; set it as docs/settings.md says"
@@ -80,7 +80,7 @@ class ModelEndpoint(msgspec.Struct, frozen=True):
         return int((self.window - self.output) / MARGIN)
 
     def usd(self, tokens_in: int, tokens_out: int, cached: int) -> float:
-        """What a call costs; 0 where no price is known."""
+        """The cost of a call in USD; 0 where no price is known."""
         return 0.0 if self.price is None else self.price.usd(tokens_in, tokens_out, cached)
 
 
@@ -109,7 +109,7 @@ def _endpoint(name: str, settings: Model, environment: Mapping[str, str]) -> Mod
 
 
 def _price(settings: Model, provider: str, model: str) -> Tariff | None:
-    """What a person has set, also where that is nothing."""
+    """The price that a person has set, also where that is 0; None where none is set."""
     found: Price | None = of_model(settings.prices, provider, model, None)
     return found
 

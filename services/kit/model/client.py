@@ -29,7 +29,7 @@ TOO_LARGE = 413
 NO_THINKING_TAGS = ("\0", "\0")
 """Answers are taken as they are: what a summary says of `<think>` is part of it."""
 _FINAL = (ModelAuthenticationError, ModelNotFoundError, ModelQuotaExceededError, ModelRequestRejectedError)
-"""What another try would not change."""
+"""The errors that another try would not change."""
 
 
 class ProviderKind(Protocol):

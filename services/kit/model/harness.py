@@ -36,7 +36,7 @@ OUTCOMES: Mapping[str, Outcome] = {
     "overflow": "overflow",
     "timeout": "timeout",
 }
-"""What a harness reports, up to a colon -> what it is for who asks; any other sentence may pass by itself."""
+"""The report of a harness, up to a colon -> its outcome for who asks; any other sentence may pass by itself."""
 AWAY = "no harness of the project took the question within {:g} s; start one whose plugin may answer questions"
 
 

@@ -24,7 +24,7 @@ class ListPrice(msgspec.Struct, frozen=True):
 
 
 def known_price(endpoint: ModelEndpoint) -> ListPrice | None:
-    """What is known of the vendor's own model, or else of the one at this address, or else of one that is called so.
+    """The list price of the vendor's own model, or else of the one at this address, or else of one of this name.
 
     A proxy thus costs what its models cost at their vendors: a budget that is too careful is better than one that never
     binds. None where nothing is known.

@@ -31,7 +31,7 @@ from services.memory.state import source_key
 from services.memory.strength import SOURCE_OF, SOURCE_PRIORITY, renewal
 
 MOST_ATTEMPTS = 3
-"""How often a candidate that was asked for may come while the policy refuses it."""
+"""The most attempts of a candidate that was asked for while the policy refuses it."""
 MUCH_LONGER = 10
 """Characters by which one of two texts about the same thing must be longer to say more."""
 
@@ -95,7 +95,7 @@ def _events(book: Book, candidate: Candidate, twin: Memory | None, context: Book
 
 
 def _no_sighting(candidate: Candidate, twin: Memory, context: BookContext) -> str:
-    """Why a candidate is no evidence for the memory that has its words: `shown` or `reread`; empty: it is.
+    """The reason why a candidate is no evidence for the memory that has its words: `shown` or `reread`; empty: it is.
 
     What a session repeats of its own head is no new sighting. People repeat what they mean, whatever they saw.
     """
@@ -117,7 +117,7 @@ def _was_shown(twin: Memory, head: FirstHead | None) -> bool:
 
 
 def _reasons(book: Book, candidate: Candidate) -> tuple[str, ...]:
-    """Why it is rejected: those of the gate, or that nothing is taken from where it comes from."""
+    """The reasons why it is rejected: those of the gate, or that nothing is taken from where it comes from."""
     sources = (
         ("session", candidate.origin),
         ("message", candidate.message),
@@ -136,12 +136,12 @@ def _gate(candidate: Candidate) -> Verdict:
 
 
 def _noted(candidate: Candidate) -> tuple[str, ...]:
-    """What is noted of a candidate that is taken in: what does not reject it, and what it does."""
+    """The notes on a candidate that is taken in: the reasons that do not reject it, and its own codes."""
     return *_gate(candidate).reasons, *candidate.codes
 
 
 def _refused(book: Book, candidate: Candidate) -> Events:
-    """What the policy refuses is tried again where somebody asked for it, up to its last attempt."""
+    """The judgement of a candidate that the policy refuses: it may be tried again where somebody asked for it."""
     if not candidate.is_asked:
         return (candidate.judged("rejected", reasons=("policy",)),)
     known = book.candidates.get(_asked_again(candidate))
@@ -233,7 +233,7 @@ def _absorbed(
 
 
 def effect_on(memory: Memory, context: BookContext) -> str:
-    """What a sighting does to the fading of a memory, as its fact says it."""
+    """The effect of a sighting on the fading of a memory, in the word of its fact."""
     return renewal(memory.reinforced, memory.reinforced_at, context.at)
 
 

@@ -18,7 +18,8 @@ _REJECTED = {
     "policy": "candidates of this trust are refused in this project; a person can change that (policy.set)",
 }
 REPORT = "report"
-"""What a person asked for and what only reports the state of the work: it is taken in with little weight."""
+"""The mark of a candidate that a person asked for and that only reports the state of the work: it gets little
+weight."""
 _NOT_DURABLE = "say in one sentence what will hold in later sessions, and not what happens now"
 
 

@@ -29,7 +29,7 @@ class Origin(msgspec.Struct, frozen=True):
     """The session of the message, if it is another one."""
 
     def holder(self, kind: str) -> str:
-        """What its candidates are known by, with their words."""
+        """The name that its candidates are known by, with their words."""
         return f"{kind}/{self.message_session or self.session}/{self.message}"
 
 

@@ -18,9 +18,9 @@ class Candidate(msgspec.Struct, frozen=True):
     place: Placement
     trust: str
     rule: str
-    """What found it."""
+    """The rule that found it."""
     source: str = ""
-    """Who says it."""
+    """The sender of the words."""
     origin: str = ""
     """The session that showed it."""
     message: str = ""
@@ -38,7 +38,8 @@ class Candidate(msgspec.Struct, frozen=True):
     supersedes: tuple[str, ...] = ()
     """Memories that it corrects."""
     codes: tuple[str, ...] = ()
-    """How it corrects them."""
+    """The codes that its judgement has: how it corrects them, why it waits for a person, or that it is a mere
+    report."""
     family: tuple[str, ...] = ()
     """Sessions of which its own is a copy: what was seen there is not seen again."""
 

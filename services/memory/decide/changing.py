@@ -98,7 +98,7 @@ def check_twin(book: Book, key: str, *known: Memory) -> None:
 
 @command(MemoryImportance, on=Book, sent_by=("person", "dreamer"), writes=(MemoryRevised, MemoryProposed))
 def importance(book: Book, command: MemoryImportance, context: BookContext) -> Decision:
-    """How much a memory weighs."""
+    """Set the importance of a memory."""
     memory = find_active(book, command.id)
     check_change(memory, context)
     check_revision(memory, command.revision)

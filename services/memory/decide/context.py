@@ -15,7 +15,7 @@ LONGEST_REASON = 400
 
 
 class Refusal(Exception):
-    """Why a command cannot be granted, as the end of a sentence, with what would be right."""
+    """A refusal of a command: the reason as the end of a sentence, with what would be right."""
 
 
 class FirstHead(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class BookContext(msgspec.Struct, frozen=True):
 
     actor: Actor
     trust: str
-    """How far the sender is trusted (`memory.TRUSTS`); the desk itself is called `desk`."""
+    """The trust in the sender (`memory.TRUSTS`); the desk itself is called `desk`."""
     at: datetime
     cause: str
     """The id of the command."""
@@ -40,20 +40,20 @@ class BookContext(msgspec.Struct, frozen=True):
     is_subagent: bool = False
     """Whether that session is of a sub-agent."""
     is_enabled: bool = True
-    """Whether the project has a memory at all ..."""
+    """Whether the installation has memory at all."""
     memory_enabled: bool = True
-    """... and of this project: its own settings may switch it off."""
+    """Whether this project has memory: its own settings may switch it off."""
     now: datetime | None = None
     """The moment by the desk's own clock, where it matters."""
     dormant: tuple[tuple[datetime, datetime], ...] = ()
     """Spans in which nobody worked on the project, each behind its days of grace, as far as they have ended."""
 
     started: tuple[str, ...] = ()
-    """Where a session is quarantined: those that its agents have started, and theirs."""
+    """The sessions that the agents of a quarantined session have started, and those that theirs have."""
     head: FirstHead | None = None
     """The first head of the session that it comes from, where that has the memory."""
     profile: Profile = COMPACT
-    """How much of the memory a new session gets."""
+    """The profile of the head of a new session: how much of the memory it gets."""
 
     @property
     def sender(self) -> str:

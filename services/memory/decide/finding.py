@@ -40,7 +40,7 @@ def find_active(book: Book, name: str) -> Memory:
 
 
 def why_not(memory: Memory) -> str:
-    """Why a memory does not hold, and what can be done about it."""
+    """The reason why a memory does not hold, with what can be done about it."""
     if memory.status == "superseded":
         return f"{memory.superseded_by or 'another one'} has taken its place; name that one"
     return _WHY_NOT[memory.status]

@@ -35,7 +35,7 @@ class BookChange(msgspec.Struct, frozen=True):
     memory_class: MemoryClass
     importance: str = "normal"
     trust: str = ""
-    """Where the words come from; empty: they are those that the memory had."""
+    """The trust in the new words; empty: they are those that the memory had."""
     origin: str = ""
     reason: str = ""
 

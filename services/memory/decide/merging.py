@@ -19,7 +19,7 @@ from services.memory.entry import Memory
 from services.memory.keys import exact_key
 
 FEWEST, MOST = 2, 100
-"""How many memories are made one at once."""
+"""The least and the greatest number of memories that are made one at once."""
 
 
 @command(MemoryMerge, on=Book, sent_by=("person", "dreamer"), writes=(MemoryMerged, MemoryProposed))

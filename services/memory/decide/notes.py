@@ -31,7 +31,7 @@ CONDITION: dict[str, object] = {
 """The parameter by which an agent gives one. Its forms are in one sentence, since each prompt has them; and it is a
 text, since some providers refuse an object of which not all fields are declared. An object is taken as well."""
 SWEEPER = ("dreamer",)
-"""Who alone looks whether conditions have come true."""
+"""The only senders that report whether conditions have come true."""
 
 
 class GivenCondition(NamedTuple):
@@ -137,7 +137,7 @@ def park_note(book: Book, command: NotePark, _: BookContext) -> Decision:
 
 
 def _why_not(note: Note, since: int) -> str:
-    """Why nothing is to be recorded of a look at this condition; empty: something is."""
+    """The reason why nothing is to be recorded of a look at this condition; empty: something is."""
     if note.status == "dismissed":
         return f"Nothing to do: {note.id} is dismissed."
     if note.waits_for is None or note.since != since:

@@ -23,7 +23,7 @@ from services.memory.state import source_key
 
 KINDS = ("session", "message", "run", "actor")
 MOST_NAMED = 20
-"""How many ids an answer names."""
+"""The number of ids that an answer names at most."""
 
 
 @command(

@@ -15,7 +15,7 @@ REASONS = {
     "quoted": "it is in a quotation, which somebody else may have written",
     "pasted": "it is in a text that looks pasted, which somebody else may have written",
 }
-"""Why a candidate waits for approval, as the end of a sentence."""
+"""The reasons why a candidate waits for approval, as the end of a sentence."""
 
 
 def waiting_where_risky(candidate: Candidate) -> Candidate:

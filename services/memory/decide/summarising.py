@@ -19,7 +19,7 @@ from services.memory.summaries.grammar import CandidateLine as New
 from services.memory.summaries.grammar import Line, MalformedLine, MemoryBlock, Reinforce, Replace
 
 SUMMARY = "summary"
-"""What found a candidate."""
+"""The rule that found a candidate."""
 
 
 def line_id(line: Line, origin: Origin) -> str:
@@ -30,7 +30,7 @@ def line_id(line: Line, origin: Origin) -> str:
 def decide_line(
     book: Book, context: BookContext, *, line: Line, block: MemoryBlock, snapshot: ListedMemories | None, origin: Origin
 ) -> Decision:
-    """What a line of a summary's block becomes. Those before it are in the book."""
+    """The decision on a line of a summary's block. Those before it are in the book."""
     if isinstance(line, New):
         judged = judge_candidate(line.text, line.place.memory_class)
         candidate = _candidate(line, origin, judged.text, line.place)

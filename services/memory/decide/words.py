@@ -14,7 +14,7 @@ CHOOSERS = PEOPLE | {"agent", "historian"}
 
 
 def gate_verdict(text: str, memory_class: MemoryClass, trust: str) -> Verdict:
-    """What speaks against words, of which only `rejecting` reasons reject them."""
+    """The gate's verdict on words, of which only `rejecting` reasons reject them."""
     return judge_request(text) if trust in PEOPLE else judge(text, memory_class)
 
 

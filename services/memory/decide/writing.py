@@ -21,7 +21,7 @@ ASKERS = ("person", "agent")
 
 
 ADMITTED = (MemoryJudged, MemoryProposed, MemoryWritten, MemoryRevised, MemoryReinforced)
-"""What may become of a candidate."""
+"""The events that may follow from a candidate."""
 
 
 @command(MemoryWrite, on=Book, sent_by=AGENTS, writes=ADMITTED, action=Action("write", OWN_SESSIONS, order=10))

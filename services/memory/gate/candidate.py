@@ -13,11 +13,11 @@ from services.memory.requests.find import LONGEST, phrase_in
 
 TOO_SHORT, NEGATED = "too_short", "negated_request"
 SHORTEST = 20
-"""Columns of a text that says something by itself ..."""
+"""Columns from which on a text means something by itself."""
 SHORTEST_VALUE = 12
-"""... of one that gives a value which stays, or a rule by its first word ..."""
+"""Columns from which on a text is long enough that gives a value which stays, or begins with a word of a rule."""
 SHORTEST_ASKED = 6
-"""... and of one that says of itself that it is to be remembered."""
+"""Columns from which on a text is long enough that asks to be remembered."""
 _VALUE = re.compile(r"\b(?:admin )?pins?\b|\bscrypt\b|\b[nrp]\s?=\s?\d", re.IGNORECASE)
 
 
@@ -46,7 +46,7 @@ def judge_candidate(body: str, memory_class: MemoryClass) -> Judged:
 
 
 def columns(text: str) -> int:
-    """How long a text is, where a character that is a word counts for two."""
+    """The length of a text, where a character that is a word counts for two."""
     if text.isascii():
         return len(text)
     return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text[: LONGEST * 2])

@@ -46,7 +46,7 @@ _LACKS = re.compile(
     r"|tweak"
     r"|update|work|comma|colon|bracket|import|case|branch|null check|polish)\b)",
 )
-"""What one thing still needs."""
+"""Sentences about what one thing still needs."""
 _MAKES = re.compile(
     r".{1,60}?\b(?:makes?|keeps?|gets?|making|made) (?:\S+ ){1,4}?(?:a bit |a little |much |slightly )?(?:more \w+"
     r"|less \w+|\w+(?:ier|gger|nner)|better|worse|cleaner|clearer|smaller|larger|shorter|longer|faster|slower|nicer"

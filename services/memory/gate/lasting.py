@@ -18,8 +18,8 @@ ONE_OFF, NARRATION, WITHOUT_CONTEXT, FRAGMENT, INCIDENT = (
     "fragment",
     "incident",
 )
-"""What is to be done now, what somebody does or thinks, what depends on words before it, what is no sentence, and what
-happened or may have."""
+"""The reasons against a sentence: something to be done now, something that somebody does or thinks, something that
+depends on words before it, no sentence at all, and something that happened or may have."""
 
 _NOW = Words(
     r"for now|yet|any ?more|at the moment|later(?: time)?|this time|today|again on|and then"
@@ -40,7 +40,7 @@ _TASK = re.compile(
     r"|take|test|tidy|try|tweak|undo|update|wire|write|confirmation)\b",
     re.IGNORECASE,
 )
-"""How a sentence begins that asks for something to be done now."""
+"""The beginning of a sentence that asks for something to be done now."""
 _ALWAYS = Words(
     "always|never|every time|whenever|(?:before|after|on|for|in|at|with|to) (?:every|each|any|all)"
     "|from now on|in (?:the )?future|immer|niemals|siempre|nunca|toujours|sempre",
@@ -64,7 +64,7 @@ _TALK = re.compile(
     r"|(?:no|well|good|great|nice|perfect)(?=[ ]?[,.!\u2014\u2013-])",
     re.IGNORECASE,
 )
-"""How a sentence begins that goes on with another one, or has no subject."""
+"""The beginning of a sentence that goes on with another one, or has no subject."""
 _HERE = re.compile(
     r"\b(?:this|these|those)\b(?! (?:service|project|repo(?:sitory)?|codebase|package|app|application|workspace|team"
     r"|monorepo|module|library|tool)\b)"
@@ -83,9 +83,9 @@ _IT_ELSEWHERE = re.compile(
 """Beginnings of sentences that report something earlier, in other languages."""
 _ARROW = re.compile(r"\u2192|=>|->")
 _DATA = re.compile(r"[\"'}\]]\s?:\s?[\"'{\[]|[}\]]\s?,\s?[\"{\[]|\{\"")
-"""What is left of data as JSON."""
+"""The remains of data as JSON."""
 _SUBJECT = re.compile(r"(?:\w+ ){1,4}(?:must|should|shall|may|cannot|are|is)\b", re.IGNORECASE)
-"""How a sentence goes on whose first word is a noun: `commit messages must ...`."""
+"""The rest of a sentence whose first word is a noun: `commit messages must ...`."""
 _LEAVE_IT = re.compile(
     r"\b(?:don['\u2019]t|do not) (?:stop|worry|wait|bother|hesitate|start|do (?:it|that|this|so)"
     r"|touch (?:it|that|this))\b"
@@ -120,7 +120,7 @@ _PAST = Words(
 
 
 def passing_reasons(text: str, *, is_reported: bool = False) -> tuple[str, ...]:
-    """Why a sentence does not last, each reason once; `is_reported`: an agent wrote it, who reports what it did."""
+    """The reasons why a sentence does not last, each once; `is_reported`: an agent who reports wrote it."""
     if is_firm(text) and not _HERE.search(text):
         return (FRAGMENT,) if _is_fragment(text) else ()
     reasons = [

@@ -26,14 +26,14 @@ _TALK = re.compile(
     r"|attached|i['\u2019]?m\b|gut|danke|alles klar|merci|d['\u2019]accord|gracias|vale|obrigad[oa]|grazie|va bene)"
     r"(?=[\s,.!:;\u2014\u2013-]|$)",
 )
-"""How a sentence begins that addresses somebody."""
+"""The beginning of a sentence that addresses somebody."""
 _ADDRESSED = re.compile(
     r"(?:and |also |then |now )*(?:can|could|would|will|do|did|have|are|may|might|shall) (?:you|we|i)\b"
     r"|\b(?:if you (?:want|like|prefer|agree|need|have)|do you (?:want|think|mind)|(?:you|we) (?:can|could"
     r"|might) (?:also|now"
     r"|try|then)|what do you|your (?:call|choice|turn)|for me\b|double[- ]check|while you are (?:at|there))",
 )
-"""What asks somebody for something, or offers it."""
+"""Questions, requests and offers to somebody."""
 _SELF = re.compile(r"\bi(?:['\u2019](?:m|ve|ll|d)\b| (?![a-z]{3,}i\b)|$)")
 _MINE = re.compile(
     r"\b(?:my|mine|me)\b"
@@ -60,7 +60,7 @@ _LEANS = re.compile(
     r"|suggestion|option)\b"
     r"|(?:everything|nothing|all of it|all good|all green|all done)\b",
 )
-"""What says nothing without the words before it."""
+"""The beginning of a sentence that means nothing without the words before it."""
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _APPOINTED = re.compile(
     rf"\b(?:until|till|by|before|after|since|this|next|last|(?:is|are) on) {_WEEKDAY}\b"
@@ -71,7 +71,7 @@ _APPOINTED = re.compile(
     r"|busy|halfway|almost|nearly|about half|close to|done\b|ready\b)"
     r"|\b(?:commits?|versions?|lines?|days?|weeks?|releases?) (?:behind|ahead)\b|\b(?:about|only) halfway\b",
 )
-"""What is so up to a certain day, or on the way to something."""
+"""Words for something that is so up to a certain day, or on the way to something."""
 _ACTED = re.compile(
     r"\b(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bnot )(?<!\bget )"
     r"(?!need\b|embed\b|feed\b|exceed\b|proceed\b|succeed\b|seed\b|speed\b|indeed\b|based\b)(?:[a-z]{2,}ed"
@@ -80,7 +80,7 @@ _ACTED = re.compile(
     r" (?:the|a|an|it|them|my|our|his|its|their|two|three|four|some|all|both|no|another|about|that|us)\b"
     r"|\bcould(?: not|n['\u2019]t)\b",
 )
-"""What somebody did with something."""
+"""Words for something that somebody did."""
 _WHEN = Words(
     r"still|again|yesterday|today|tonight|tomorrow|this (?:morning|afternoon|evening|week|time|round|turn|run)"
     r"|last (?:night|week|time|run|commit|attempt|deploy)|(?:next|coming) (?:week|monday|sprint)|so far|for now"
@@ -134,7 +134,7 @@ _STANDS = re.compile(
     r"|.*\b(?:will|going to|gonna) (?:take over|follow up|look (?:at|into)|get back|have a look|be back|join"
     r"|continue|try)\b",
 )
-"""How something happens to be, or will be once."""
+"""Sentences about how something happens to be, or will be once."""
 _ONE_OFF = re.compile(
     r"(?:please (?!use|keep|prefer|avoid|write|do not|don|note)|(?:now|then|next|first|just|also|try to|go)[ ,]+)"
     r"|(?:add|adjust|answer|apply|build|bump|change|check|clean|close|commit|compare|confirm|continue|copy"
@@ -153,7 +153,7 @@ _ONE_OFF = re.compile(
     r"|logs?)|your|my|one more|another|a (?:smaller|bigger|larger|different|new|second|few|couple|look|quick"
     r"|short))\b",
 )
-"""What is to be done once."""
+"""Requests for something that is to be done once."""
 _IN_PROGRESS = re.compile(
     r"(?:still |now |currently )?(?:waiting|working|looking|trying|continuing|investigating|checking|going)\s"
     r"(?:for|on|into|at|to|through|with|over)\b"
@@ -188,7 +188,7 @@ _CHOSE = Words(
     r"|decidi\w+|deciso",
     "решили|决定|決定|결정",
 )
-"""What was decided holds, although it was in the past."""
+"""Words for a decision, which holds although it was made in the past."""
 _DECIDED = Words("instead of|rather than|over|because|no longer|since v?\\d")
 _POINTED_AT = re.compile(
     r"(?:(?:the|this|that|these|your|my|our|a|one|another|half of the|most of the|all of the|only \w+"
@@ -201,7 +201,7 @@ _POINTED_AT = re.compile(
     r" (?:is|are|was|were|has|have|had|shows?|points?|says?|looks?|comes?|went|took|seems?|in|left|above|below"
     r"|on|at)\b",
 )
-"""What is there for the time of the work ..."""
+"""The beginning of a sentence about something that is there for the time of the work."""
 _PIECE = re.compile(
     r"(?:(?:the|this|that|my|your|a|an|our) )?(?:(?:first|second|third|last|next|latest|new|old|current|final"
     r"|small|quick) )?"
@@ -216,7 +216,7 @@ _PIECE = re.compile(
     r"|until|by)\b)"
     r" (?:of .{1,40} )?(?!must|never|always)\w+",
 )
-"""... and what is a piece of the work itself."""
+"""A piece of the work itself, as a sentence names it."""
 _STEP = re.compile(
     r"(?:step|task|phase|part|item|point|milestone|option) (?:\d+|[a-d]|one|two|three)\b|(?:the |my "
     r"|our )?(?:plan|idea"
@@ -226,7 +226,7 @@ _STEP = re.compile(
     r"|discuss|talk"
     r"|investigate|consider|revisit|figure|find out|wait|ask|clean|finish|fix|merge|test)\b",
 )
-"""What is to be done in this piece of work."""
+"""A step or a plan of this piece of work."""
 _SEEMS = Words(
     r"(?:seems?|looks?|appears?) (?:to (?:be|work|have)|fine|good|ok|okay|happy|correct|right|like|as if|broken"
     r"|wrong|off)"
@@ -241,7 +241,7 @@ _MEASURED = re.compile(
     r" of (?:the |them|these|those|our|\d)|\bto go\b\W*$|\b(?:finished|ended|started|passed|worked) (?:with"
     r"|without) ",
 )
-"""How much, how long, or how many, as it came out once."""
+"""Amounts, durations and counts, as they came out once."""
 
 
 _FIRM = Words(

@@ -29,11 +29,11 @@ _HOW_TO = re.compile(
     r"(?:please )?(?:build|bump|deploy|format|generate|install|launch|lint|regenerate|reset|run|serve|set|start|stop"
     r"|test|upgrade) the (?:[\w/.-]+ ){1,4}?(?:with|through|via|using|by|in|from|only) (?!a\b|an\b|the new\b|me\b)\S",
 )
-"""How something is done whenever it is: `start the stack with docker compose up`."""
+"""Orders that describe how something is done whenever it is: `start the stack with docker compose up`."""
 _LIKES_TO = re.compile(
     r"i (?:always |usually |really )?(?:like|want|prefer) to \w+ .{0,60}?\b(?:before|after|when|whenever)\b"
 )
-"""What somebody wants to do each time."""
+"""Sentences about what somebody wants to do each time."""
 _HOW_TO_ANSWER = re.compile(
     r"(?:please )?(?:answer|reply|respond|write|comment|explain|talk)(?: to me"
     r"| back)? (?:only )?(?:in [a-z]{4,12}|briefly|concisely"
@@ -68,7 +68,7 @@ _SUGGESTS = re.compile(
     r"|deleted|dropped|extracted|fixed|improved|inlined|merged|moved|reduced|removed|renamed|replaced|reused|rewritten"
     r"|shortened|simplified|split|unified|updated)|go|wait)\b",
 )
-"""What might be done."""
+"""Suggestions of what might be done."""
 _WANTS_ONE = re.compile(
     r"\bi(?:['\u2019]d| would)? (?:really |just |also |only )?(?:want|need|like) (?:to (?!be\b)|you to"
     r"|the|a|an|it|this|that|these|more|one|another|some)\b"
@@ -84,7 +84,7 @@ _OUGHT = re.compile(
     r"|left|right|green|red|blue|gr[ae]y|black|white|bold|bigger|smaller|wider|larger|taller|darker|lighter|shorter"
     r"|longer|the same|fixed|fine|ok|ready|done|able)|have (?:the same|a|more|less)|look|match|work|pass|go)\b",
 )
-"""How one thing is to look or to work."""
+"""Sentences about how one thing is to look or to work."""
 
 
 def is_for_once(text: str) -> bool:

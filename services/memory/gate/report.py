@@ -11,19 +11,19 @@ _HEADING = re.compile(
     r"|symptom|findings?|observations?|verification|verified|tests?|warnings?|errors?|output|log|update|question|answer"
     r"|one more thing|another thing|side note|ps|edit|accomplished|completed|in progress|step \d{1,2})[\W_]{0,3}:",
 )
-"""How a line of a report begins."""
+"""The beginning of a line of a report."""
 _PRINTED = re.compile(
     r"\S{1,200}:\d{1,6}(?::\d{1,6})?(?:[:\s]|$)|[+-]\d+\b|(?:warning|error|fatal|info|debug|npm|traceback)[:!]"
     r"|\W{0,3}(?:pass|fail|ok|err|warn)\b"
 )
-"""How a line begins that a program printed ..."""
+"""The beginning of a line that a program printed."""
 _PRINTED_NUMBER = re.compile(
     r"\berror [a-z]{1,4}\d{3,}\b|\bexit(?:ed|s)?(?: with)?(?: status| code)? \d+\b(?! (?:on|when|if|where|for)\b)"
     r"|\b(?:in|after|took) \d+(?:\.\d+)? ?(?:m?s|sec|seconds?|minutes?)\W*$"
     r"|\b\d+ (?:\w+ )?(?:vulnerabilit|warning|error|failure|insertion|deletion)\w{0,5}\b"
 )
 _PRINTED_WORDS = ("permission denied", "command not found", "succeeded", "successfully")
-"""... and other signs that one did."""
+"""Words of lines that a program printed, wherever they are in the line."""
 _VERBLESS = re.compile(
     r"(?:no|zero|one|two|three|\d+|only|just) (?:\w+ ){0,3}?(?:errors?|warnings?|failures?|problems?|issues?"
     r"|complaints?"
@@ -40,7 +40,7 @@ _COUNTED = re.compile(
     r"|eleven|twelve|a few|several|many|some|no more)\b(?! ?(?:%|percent|seconds?|minutes?|hours?|days?|weeks?|ms|kb|mb"
     r"|gb|bytes?|per)\b)",
 )
-"""How much of something there is, as it was counted once."""
+"""Sentences about how much of something there is, as it was counted once."""
 _EXISTS = re.compile(
     r"(?:and |but |also )?there(?:['\u2019]s| (?:is|are|was|were|seems?|might|may|could|should|has|have|will|must))"
     r"(?! (?:no|never|only|exactly|always|one|two|three)\b)(?!.*\b(?:per|every|each|only|always|never|because)\b)",
@@ -55,7 +55,7 @@ _FOUND = re.compile(
     r"|edited"
     r"|went|are (?:unrelated|gone|there|small|fine|all))",
 )
-"""What was looked into, and what came of it."""
+"""Sentences about what was looked into, and what came of it."""
 _HERE = re.compile(
     r"\b(?:here (?:is|are|comes)|as you (?:can )?see|in (?:the|this|your) (?:screenshots?|pictures?|logs?|output"
     r"|trace|diff"
@@ -72,7 +72,7 @@ _HERE = re.compile(
     r"|(?:once|after|before|when|since|for|about|without) that (?:is|was)?\W{0,2}(?:in|done|there|$)"
     r"|in case it helps)\b",
 )
-"""What points at something that only this conversation has."""
+"""Words that point at something that only this conversation has."""
 _POINTS = re.compile(r"\b(?:of|for|with|about|to|from|in|on|at|without|like) (?:it|this|that|them)\W*$")
 _MOST_WORDS = 9
 _OPENS = re.compile(
@@ -93,7 +93,7 @@ _OPENS = re.compile(
     r"|the next)[,:]? "
     r"(?:i|we|let|connect|wire|write|add|run|the (?:docs|tests))\b)",
 )
-"""How a sentence begins that only goes on with the work, or with the talk about it."""
+"""The beginning of a sentence that only goes on with the work, or with the talk about it."""
 
 
 def is_report(text: str) -> bool:

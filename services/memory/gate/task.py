@@ -18,7 +18,7 @@ _FOR_NOW = re.compile(
     r"|на этот раз|(?<!\w)пока не (?:надо|трогай|меняй)"
     r"|今回(?:だけ|は)|とりあえず|这次|這次|暂时|暫時|先(?:别|不要|跳过)|이번(?:에는|만)"
 )
-"""How long it holds: no longer than this work."""
+"""Words for a time that ends with this work."""
 _MAKES_ONE = re.compile(
     r"(?:(?:please|now|then|next|also|just|can you|could you)[ ,]+){0,3}(?:add|build|create|draft|generate"
     r"|implement|make|prepare"
@@ -51,7 +51,7 @@ _REPROACHED = re.compile(
     r"|^only (?:the|one|two|three|\d+)\b.{0,40}\b(?:failed|passed|worked|changed|broke|remained|left)\b"
     r"|\b(?:should|could)(?:n['\u2019]t)?(?: not| never| always)? have (?:been )?\w{2,}"
 )
-"""What should have been, and what always happens."""
+"""Sentences about what should have been, and what always happens."""
 _POINTED_AT = re.compile(
     r"(?:(?:stop|no|wait)\W+)?(?:please )?(?:do not|don['\u2019]t) (?:\w+ ){1,3}?(?:that|this|it|yet|now)\W*$"
 )
@@ -67,7 +67,7 @@ _SEEN_BY_ME = re.compile(
     r"|review\b|want\b|need\b|type\b)\w"
     r"|\b(?:wenn|sobald) ich (?!sage\b|schreibe\b|bitte\b|frage\b)\w|\bquand je (?!dis\b|demande\b|te\b)\w"
 )
-"""What happens to whoever says it."""
+"""Sentences about what happens to their author."""
 _ELSEWHERE = re.compile(
     r"(?:bitte )?(?:ändere?|fixe?|korrigiere?|behebe?|lösche?|entferne?|verschiebe?|benenne?|erstelle?"
     r"|schreibe?|füge?|mache?|zeige?"
@@ -82,7 +82,7 @@ _ELSEWHERE = re.compile(
     r"|.{0,40}\bs['\u2019]il (?:te|vous) pla[iî]t\W*$"
     r"|(?:請|请|帮我)?(?:修|改|看|跑|试)一下|(?:この|その|あの).{1,20}(?:直し|修正し|消し|変え)て"
 )
-"""How one thing is asked for in other languages."""
+"""Requests for one thing in other languages."""
 
 
 def is_task(text: str) -> bool:

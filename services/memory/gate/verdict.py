@@ -44,9 +44,9 @@ class Verdict(msgspec.Struct, frozen=True):
     """Whether a text passes, and what was found in it."""
 
     reasons: tuple[str, ...] = ()
-    """Why it does not."""
+    """The reasons why the text does not pass; empty: it passes."""
     diagnostics: tuple[str, ...] = ()
-    """What is odd of it and no reason."""
+    """The oddities of the text that are no reasons."""
 
     @property
     def accepted(self) -> bool:

@@ -36,7 +36,7 @@ IMPERATIVE = Words(
     r"|统一|統一|müssen|dürfen|évite|plutôt|используй|использу|избега|всегда|никогда|нельзя|должн|только|вместо|не надо"
     r"|使う|使わない|しないで|必ず|常に|避ける|てください|사용|항상|절대|반드시|하지 마|피하",
 )
-"""How it is to be done, or not to be."""
+"""Words for how something is to be done, or not to be."""
 _STATES = "implemented|added|updated|fixed|completed|reviewed"
 DONE = Words(_STATES)
 _OBLIGED = re.compile(

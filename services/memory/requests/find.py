@@ -39,10 +39,10 @@ _UNQUOTED = re.compile(r"^(?:[ \t]{0,12}[>\u300b|+-])+[ \t]?")
 """The mark before a quoted line, and before one of a diff."""
 _ENDS = re.compile(r"[.!?。\uff01\uff1f\uff1b]\s+|[。\uff01\uff1f\uff1b]")
 _CLAUSE = re.compile(r"[;\uff1b]\s+|,\s+(?=(?:and|but|also|und|aber|et|mais|y|pero|e|ma|и|но)\s)", re.IGNORECASE)
-"""Where a clause begins within a sentence."""
+"""The place where a clause begins within a sentence."""
 _POLITELY = re.compile(r"\b(?:can|could|would|will) you\b", re.IGNORECASE)
 _WHAT = re.compile(r"(?:what|which|when|where|who|why|how|if|whether|the)\b", re.IGNORECASE)
-"""How a question goes on that asks what somebody remembers."""
+"""The rest of a question that asks what somebody remembers."""
 _ASKS = re.compile(r"[?\uff1f](?:\s|$)")
 _REFERENCE = re.compile(r"https?://|\blinear\b|\bslack\b|\bnotion\b|\bdashboards?\b|\bgrafana\b", re.IGNORECASE)
 _DECISION = re.compile(r"\bdecid|\bdecision|\bchoose|\bchosen|决定|決定|选择|選擇", re.IGNORECASE)
@@ -58,7 +58,7 @@ class MemoryRequest(msgspec.Struct, frozen=True):
     """Of the phrase."""
     place: Placement
     mark: str = ""
-    """What shows that somebody else may have asked: `quoted` or `pasted`; empty: the person did."""
+    """The sign that somebody else may have asked: `quoted` or `pasted`; empty: the person did."""
 
 
 class IgnoredRequest(msgspec.Struct, frozen=True):
@@ -90,7 +90,7 @@ def requests(text: str) -> tuple[MemoryRequest | IgnoredRequest, ...]:
 
 
 def place_of(body: str) -> Placement:
-    """Where a body belongs that names no category."""
+    """The place of a body that names no category."""
     return placed_by_class(class_of_body(body), body)
 
 
@@ -108,11 +108,11 @@ class PhraseHit(msgspec.Struct, frozen=True):
 
     language: str
     body: str
-    """What follows the phrase; of one at the end of its sentence, what goes before it."""
+    """The text behind the phrase; of one at the end of its sentence, the text before it."""
     before: str = ""
     """The text before the phrase."""
     reason: str = ""
-    """Why it asks for nothing, where the line itself shows that; as of what is ignored."""
+    """The reason why it asks for nothing, where the line itself shows that; as of what is ignored."""
 
 
 def phrase_in(line: str) -> PhraseHit | None:
@@ -144,7 +144,7 @@ def phrase_in(line: str) -> PhraseHit | None:
 
 
 def _begins(line: str) -> Iterator[int]:
-    """Where the sentences of a line begin that are long enough for a phrase."""
+    """The positions in a line at which sentences begin that are long enough for a phrase."""
     begins = (0, *(end.end() for end in _ENDS.finditer(line)), len(line) + _SHORTEST + 1)
     return (at for at, following in pairwise(begins) if following - at > _SHORTEST)
 

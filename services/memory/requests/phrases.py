@@ -28,7 +28,7 @@ _LEAD = (
     r"|(?:hey|ok(?:ay)?|oh|also|and|but|btw|so"
     r"|fyi|just so you know|und|et|y) ){0,3}"
 )
-"""What people say before they ask."""
+"""The words of people before they ask."""
 
 
 def _anchored(language: str, pattern: str, *, begins_clauses: bool = False) -> Phrase:

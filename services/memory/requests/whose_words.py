@@ -31,7 +31,7 @@ _QUOTED = re.compile(
     r"|\u00ab[^\u00bb\n]{0,400}\u00bb|\u300c[^\u300d\n]{0,400}\u300d|\u300e[^\u300f\n]{0,400}\u300f|`[^`\n]{0,400}`"
     r"|(?<!\w)['\u2018][^'\u2018\u2019\n]{0,400}['\u2019](?!\w)|(?<!\w)[\"\u201c\u201e\u00ab\u300c][^\n]{0,2000}$"
 )
-"""What is quoted within a sentence, whether or not the quotation ends in it."""
+"""A quotation within a sentence, whether or not it ends in it."""
 
 
 def marked_message(text: str) -> tuple[MarkedLine, ...]:
@@ -75,7 +75,7 @@ def outside_quotations(sentence: str) -> str:
 
 
 def quotations(sentence: str) -> str:
-    """What stands in quotation marks within a sentence."""
+    """The quotations within a sentence, in quotation marks."""
     return "\n".join(found[0] for found in _QUOTED.finditer(sentence))
 
 

@@ -60,7 +60,8 @@ class RefusedCommand(msgspec.Struct, frozen=True):
     reasons: tuple[str, ...]
     command: Reinforce | Replace | MalformedLine
     ids: tuple[str, ...] = ()
-    """Where the summary names another list: that one, and the one that its writer was shown."""
+    """The list that the summary names and the one that its writer was shown, where these are two; empty: they are
+    one."""
 
 
 Outcome = Reinforcement | Replaced | RefusedCommand
@@ -76,7 +77,7 @@ def snapshot_of(name: str, memories: Sequence[Memory]) -> ListedMemories:
 def check_commands(
     block: MemoryBlock, snapshot: ListedMemories | None, memories: Mapping[str, Memory]
 ) -> tuple[Outcome, ...]:
-    """What each command of a block does to the memories as they are now."""
+    """The effect of each command of a block on the memories as they are now."""
     outcomes: list[Outcome] = []
     reinforced: set[str] = set()
     replaced: set[str] = set()
@@ -96,7 +97,7 @@ def check_commands(
 
 
 def _named(line: Reinforce | Replace, block: MemoryBlock, snapshot: ListedMemories | None) -> RefusedCommand | None:
-    """Why a command is refused for the list that it names, or names not."""
+    """A refusal of a command for the list that it names, or names not; None: the list is right."""
     if not block.snapshot:
         return RefusedCommand((MISSING_ID,), line)
     if snapshot is None:

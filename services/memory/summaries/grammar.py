@@ -152,7 +152,7 @@ def _command(verb: str, rest: str, line: str) -> Line:
 
 
 def place_of(kind: str, text: str) -> Placement | None:
-    """Where a line belongs that names its class or its category; none for what is neither."""
+    """The place of a line that names its class or its category; None for what is neither."""
     memory_class = kind.lower()
     if is_class(memory_class):
         return placed_by_class(memory_class, text)

@@ -8,9 +8,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 BOUNDS = (0.201, 0.729, 1.322)
-"""Up to the first z the fullest tier, up to the second the next, and so on; then the fourth ..."""
+"""The bounds of z between the tiers: up to the first one the fullest tier is shown, up to the second the next, up to
+the third the third, and beyond it the fourth."""
 ARCHIVED_FROM = 2.587
-"""... and from here on none."""
+"""The z from which on a compartment is not shown at all."""
 HALF_LIFE = 24.0
 LEAST_PRESSURE = 0.1
 TIERS = 4
@@ -60,7 +61,7 @@ def freshest(importance: Sequence[int], pressure: float = 1.0) -> list[int]:
 
 
 def total(costs: Sequence[Sequence[int]], levels: Sequence[int]) -> int:
-    """What all of them cost together; the archived cost nothing."""
+    """The cost of all of them together; the archived cost nothing."""
     return sum(_cost(one, at) for one, at in zip(costs, levels, strict=True))
 
 

@@ -6,9 +6,10 @@ from services.domain.texts.abridged import octets, rules_in, with_rules
 from services.domain.transcript.labels import is_settled
 
 QUOTE = "U: "
-"""How a line of what the user wrote begins ..."""
+"""The beginning of a line of what the user wrote."""
 TASK = "Task: "
-"""... and in the session of a sub-agent, of what the agent wrote that started it."""
+"""The beginning of a line of what the agent wrote that started a sub-agent, in the sub-agent's session: it takes the
+user's place."""
 LEAST = 1_300
 """Bytes of a fullest tier that need no shortening: about what one has on average."""
 

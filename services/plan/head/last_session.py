@@ -1,4 +1,4 @@
-"""What the last session left open, for the head of a new session."""
+"""The open ends of the last session, for the head of a new session."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ and asks for nothing: check whether it still holds."""
 AROUND = tokens(len(element(NAME, f"{HEADING}\n").encode()))
 """Tokens of the heading and the element around the lines."""
 RECENT = timedelta(days=7)
-"""How long before a new session's call the last call of the one before may be."""
+"""The longest time from the last call of the session before to a new session's call."""
 
 
 def left_open(last: Session, remembered: Remembered, name: str, at: datetime) -> Predecessor:

@@ -9,7 +9,7 @@ from services.memory.strength import dormant_days
 
 
 def chosen(remembered: Remembered, settings: MemoryLimits, at: datetime, most: int | None = None) -> Choice:
-    """What a head that is made at this moment shows, and why it does not show the rest.
+    """The memories that a head shows if it is made at this moment, and the reasons why it does not show the rest.
 
     Nothing where memory is off, or the project is a home directory.
     """

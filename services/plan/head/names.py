@@ -19,7 +19,7 @@ OFTEN, RANK = 100, 80
 """A name at this place of its compartment's list was used as often as `OFTEN / (place + RANK)`. What counts is the
 logarithm of the sum."""
 LATE = 0.25
-"""What the newest compartment adds to that. With 1, what is needed long after it was shown finds no room."""
+"""The addend for the newest compartment. With 1, what is needed long after it was shown finds no room."""
 CONSIDERED = 20_000
 """Names that are considered, as many of each compartment: those behind them would not be listed anyway."""
 LEAST = 8
@@ -99,7 +99,7 @@ def _cost(home: str) -> int:
 
 
 def _best(name: str, places: dict[str, float]) -> list[str]:
-    """Where a name is at home; of files of one name there may be several."""
+    """The files in which a name is at home; of files of one name there may be several."""
     known = {home: here for home, here in places.items() if home}
     if any(base(home) == name for home in known):
         return sorted(home for home in known if base(home) == name)

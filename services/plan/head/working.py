@@ -18,9 +18,9 @@ ASKED = frozenset({"person", "person_by_harness", "agent"})
 
 
 RULES = 400
-"""Tokens of persons' rules in messages that the harness sends no more ..."""
+"""Tokens of persons' rules in messages that the harness sends no more."""
 RULE_LINE = 'the user laid down: "{}"'
-"""... each as it was written."""
+"""The line of one such rule, which is quoted as it was written."""
 
 
 def working_lines(session: Session, remembered: Remembered, name: str) -> tuple[str, ...]:

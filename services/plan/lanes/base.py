@@ -39,7 +39,7 @@ class Change(msgspec.Struct, frozen=True):
     reclaimed: int = 0
     """Estimated tokens that it saves."""
     delays: tuple[str, ...] = ()
-    """What it would do and may not yet, with the reason."""
+    """The edits that it would make and may not make yet, in words, each with the reason."""
 
 
 class PendingSettings(msgspec.Struct, frozen=True):
@@ -56,26 +56,26 @@ class View(msgspec.Struct, frozen=True):
     session: Session
     limits: Limits
     causes: frozenset[str] = frozenset()
-    """Why this is a rebase; empty: it is an extension."""
+    """The causes of this rebase; empty: it is an extension."""
     index: ConversationIndex = ConversationIndex()
     texts: Mapping[str, str] = {}
     """Part -> its pristine text or output, of those that a lane needs (see `Lane.needs`)."""
     documents: tuple[Document, ...] = ()
     """The project's documents that may stand at the head."""
     remembered: Remembered = Remembered()
-    """What the project remembers."""
+    """The memory of the project."""
     memory: MemoryLimits = MemoryLimits()
-    """How much of that is shown."""
+    """The limits of what is shown of that memory."""
     profile: PersonProfile = PersonProfile()
-    """What is known of the person whose session it is."""
+    """The profile of the person whose session it is, as far as it is known."""
     name: str = ""
     """The session's id: what it has written to the memory itself is no news to it."""
     notes: NoteStatus | None = None
-    """What is known of the session's notes now; none: nothing is."""
+    """The state of the session's notes now; None: nothing is known of them."""
     hits: tuple[HintHit, ...] = ()
-    """What was found about messages of the person, also about older ones."""
+    """The hits of searches for messages of the person, also for older ones."""
     least: float = MIN_SCORE
-    """How well the best of it must fit."""
+    """The least score that the best hit must have."""
     target: int = 0
     """Estimated tokens that a rebase should reclaim; 0: what waits, and no more."""
     excess: int = 0
@@ -88,16 +88,16 @@ class View(msgspec.Struct, frozen=True):
     is_free: bool = False
     """Whether any message may change: the cache is lost anyway, a person asked, or the prompt was refused."""
     made: tuple[Change, ...] = ()
-    """What the lanes before this one want of the rebase; their edits are in force in the session."""
+    """The changes by the lanes before this one; their edits are in force in the session."""
     learned: Learned = Learned()
-    """What all sessions have learned of models' limits."""
+    """The limits of models as all sessions have learned them."""
     emptying: frozenset[str] = frozenset()
     """The names of the lanes whose edits leave nothing of a part's content (see `Lane.empties`)."""
     coming: PendingSettings | None = None
-    """What the project has set since the prompt was written last; none: nothing."""
+    """The settings that the project has changed since the prompt was written last; None: nothing was changed."""
     predecessor: Predecessor = Predecessor()
-    """What was found of the session before this one, for a session without a plan: later on what the plan recorded
-    holds."""
+    """The findings about the session before this one, for a session without a plan: later on those that the plan
+    recorded count."""
 
     @property
     def mode(self) -> str:
@@ -105,7 +105,7 @@ class View(msgspec.Struct, frozen=True):
 
     @property
     def known(self) -> Learned:
-        """What the session has learned of models' limits, merged with what all sessions have."""
+        """The limits of models as the session has learned them, merged with those of all sessions."""
         return self.session.learned.with_shared(self.learned)
 
     @property
@@ -203,7 +203,7 @@ class Lane(msgspec.Struct, frozen=True):
     """Lanes are asked in the order of these numbers: each knows what those before it want of a rebase, and the last
     edit of a part holds."""
     finder: Finder | None = None
-    """What it looks for in the conversation."""
+    """The search for what it works on in the conversation; None: it needs none."""
     empties: bool = False
     """Whether nothing of a part's content is left where this lane alone has edited it: other lanes pass it over."""
     spares_firm: Spares = spares_nothing

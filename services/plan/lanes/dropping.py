@@ -60,7 +60,7 @@ def drop(
 
 
 def _drop_plans(view: View, wanted: Iterable[IdleCall], *, without_trace: bool) -> Iterator[DropPlan]:
-    """How each of them goes, if it is worth it; what goes with it is gone for those behind it."""
+    """The edits by which each of them goes, if that is worth it; what goes with one is gone for those behind it."""
     gone: set[str] = set()
     for one in wanted:
         drop_plan = whole(view, one, gone) if without_trace or _is_long(view, one) else None
@@ -83,7 +83,7 @@ def _is_long(view: View, one: IdleCall) -> bool:
 
 
 def _sound(view: View, drop_plans: Sequence[DropPlan]) -> Sequence[DropPlan]:
-    """Where a provider would refuse the messages without a whole call, only its answer goes, and that is settled."""
+    """The plans that a provider accepts: where a call cannot go whole, only its answer goes, and that is settled."""
     sound = {drop_plan.wanted.name for drop_plan in acceptable(view, drop_plans)}
     return [
         drop_plan if drop_plan.wanted.name in sound else _answer_only(view, drop_plan.wanted)

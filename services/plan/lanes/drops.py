@@ -16,20 +16,20 @@ NAME = "drops"
 MAX_DROPPED_INPUT = 1024
 """Bytes of arguments that a dropped call keeps; with longer ones the whole call goes: real arguments or none."""
 PREVIEW_UNITS = 250
-"""UTF-16 units of a dropped user text that stay ..."""
+"""UTF-16 units of a dropped user text that stay at most."""
 PREVIEW_WORD_UNITS = 220
-"""... cut at the last white space behind this one, if there is any."""
+"""UTF-16 units behind which the text is cut at the last white space, if there is any."""
 
 
 def extend(view: View, messages: Sequence[Message]) -> Iterable[AnyEdit]:
-    """What comes back stays dropped."""
+    """Placeholders for dropped parts that come back, so that they stay dropped."""
     session = view.session
     sent = (found for message in messages for found in session.conversation.sent_parts(message))
     return tuple(_reappearing(session, (name for name, part in sent if part.number in session.drops.dropped)))
 
 
 def _reappearing(session: Session, dropped: Iterable[str]) -> Iterator[ReplaceText | ReplaceOutput]:
-    """What was dropped and is shown nevertheless: in a message that is listed again, or in a part with another id."""
+    """Edits for dropped parts that are shown nevertheless: in a message listed again, or under another id."""
     for name in dropped:
         is_shown = session.plan.is_whole(name) or is_torn(session, session.plan.altered.get(name))
         if is_shown and is_sent(session.conversation, session.plan, name):
@@ -60,7 +60,7 @@ def rebase(view: View) -> Change:
 
 
 def _not_hidden(session: Session) -> Iterator[str]:
-    """What was dropped once and has no edit that does it, by tag: of a long session it is next to nothing."""
+    """The parts that were dropped once and that no edit hides, by tag: of a long session they are next to nothing."""
     numbered, altered = session.conversation.numbered, session.plan.altered
     found = [
         (number, name)
@@ -81,7 +81,7 @@ def is_torn(session: Session, edit: AnyEdit | None) -> bool:
 
 
 def untorn(session: Session, edits: Sequence[AnyEdit]) -> Sequence[AnyEdit]:
-    """Where a call and its result in two messages cannot go without parting others, only the output goes."""
+    """The edits, in which only the output goes where a call and its result cannot go without parting other messages."""
     split = [edit for edit in edits if isinstance(edit, OmitArc) and len(edit.parts) > 1]
     if not new_faults(session, split):
         return edits
@@ -186,7 +186,7 @@ def placeholder(number: int) -> str:
 
 
 def truncated(number: int, text: str) -> str:
-    """What stays of a person's words: turns are never removed, since two answers would merge."""
+    """The rest of a person's dropped words: turns are never removed, since two answers would merge."""
     return f"{TRUNCATED.text(number=number)}\n{preview(text)}"
 
 

@@ -75,7 +75,7 @@ def note_decision(notes: NoteStatus) -> Literal["none", "wait", "cancel", "remin
 
 
 def note_reminder(notes: NoteStatus) -> str:
-    """What is appended to the person's newest message; empty: nothing."""
+    """The text that is appended to the person's newest message; empty: nothing."""
     if note_decision(notes) != "remind":
         return ""
     count = f"{notes.deferred} deferred {'note' if notes.deferred == 1 else 'notes'}"
@@ -115,7 +115,7 @@ def _named(notes: Sequence[str]) -> str:
 
 
 def query_of(text: str) -> str:
-    """What a person has written, without tags, comments and elements that were put around it; empty: too little."""
+    """A person's own words, without tags, comments and elements that were put around them; empty: too few."""
     bare = searchable(TAGS.sub("", text))
     return bare if len(bare) >= MIN_PROMPT_CHARACTERS else ""
 

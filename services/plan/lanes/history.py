@@ -55,7 +55,7 @@ def rebase(view: View) -> Change:
 
 
 def _waiting(view: View, why: str) -> Change:
-    """What is served stays. A cut whose message is gone goes: it might come back anywhere, and cut what was sent."""
+    """The served history. A cut whose message is gone goes: it might come back anywhere, and cut what was sent."""
     head, cut = served(view)
     edits: list[AnyEdit] = []
     if cut and not view.session.cut:
@@ -119,7 +119,7 @@ def _by(view: View) -> tuple[int, ...]:
 
 
 def _remainder(view: View, first: Message) -> tuple[Remainder, ...]:
-    """What stays of what is before this message.
+    """The parts that stay of what is before this message.
 
     Where a model refuses messages of one role in a row, nothing does. Where it would refuse the prompt, what fits.
     """

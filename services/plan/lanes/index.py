@@ -66,9 +66,10 @@ class Finder(msgspec.Struct, frozen=True):
     signs: int = 0
     """Of these signs a part has one at least that the predicate is asked about; 0: it is asked about any part."""
     with_dropped: bool = False
-    """Whether what was dropped is of interest, too: that is known of a part without asking the predicate ..."""
+    """Whether dropped parts are of interest, too: whether a part was dropped is known without asking the predicate."""
     with_queued: bool = False
-    """... and what somebody has asked to drop."""
+    """Whether parts that somebody has asked to drop are of interest, too: this is known without asking the predicate as
+    well."""
 
 
 class ConversationIndex(msgspec.Struct, frozen=True):

@@ -32,7 +32,7 @@ class Remainder(msgspec.Struct, frozen=True):
 
 
 def remainder(session: Session, before: int, stays: Retention, room: int | None = None) -> tuple[Remainder, ...]:
-    """What stays of the messages before this ordinal, in their order. `room`: tokens at most, where there is less."""
+    """The parts that stay of messages before this ordinal, in order. `room`: tokens at most, where there is less."""
     known = session.usage.calibration
     most = known.estimated(stays.request + stays.readings)
     room = most if room is None else min(room, most)

@@ -84,7 +84,7 @@ def _news(view: View, changes: Iterable[MemoryChange]) -> Iterator[_News]:
 
 
 def _kind(view: View, memory: Memory, course: Sequence[MemoryChange]) -> str:
-    """What is new of it; empty: nothing, or nothing of which the session knows."""
+    """The kind of notice that it is worth; empty: nothing is new of it, or nothing of which the session knows."""
     first = course[0]
     was_known = first.kind != "added"
     if not memory.is_active:

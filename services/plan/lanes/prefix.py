@@ -17,7 +17,7 @@ def tag(number: int) -> str:
 
 
 def prefix_of(view: View, name: str) -> str:
-    """What a text or an output is served with before it, now or if it is served for the first time."""
+    """The prefix with which a text or an output is served, now or if it is served for the first time."""
     match view.edit_of(name):
         case PrefixText(text=text):
             return text

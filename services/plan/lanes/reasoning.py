@@ -18,7 +18,7 @@ EMPTY, DROPPED, MERGED = (str(LaneMark(NAME, (why,))) for why in ("empty", "drop
 VOID = "admission"
 REFUSED = "signature"
 CLEARED = "[cleared]"
-"""What another program may have put in the place of reasoning."""
+"""The text that another program may have put in the place of reasoning."""
 
 
 class ReasoningRules(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class ReasoningRules(msgspec.Struct, frozen=True):
     cut: int
     """The highest tag of an old message."""
     run: int
-    """Where thinking may only go without gaps: the ordinal up to which all of it goes."""
+    """The ordinal up to which all thinking goes, where it may only go without gaps."""
     able: frozenset[str]
     known: Ages
 
@@ -128,7 +128,7 @@ def _answers(view: View, first: int) -> Iterator[Placed]:
 
 
 def cause(rules: ReasoningRules, placed: Placed, part: Part, *, is_spent: bool, is_surplus: bool = False) -> str:
-    """Why this reasoning goes; empty: it stays."""
+    """The cause for which this reasoning goes; empty: it stays."""
     is_running = placed.ordinal >= rules.turn
     if _is_empty(part):  # what has no words may be sealed: a running turn needs it
         return EMPTY if not is_running or part.head.strip() == CLEARED else ""
@@ -228,7 +228,7 @@ def _is_sent(view: View, part: Part) -> bool:
 
 
 def _surplus(view: View) -> Iterator[str]:
-    """Where a provider makes one message of several answers: all their thinking but what that one begins with."""
+    """The thinking that does not begin a message, where a provider makes one message of several answers."""
     for is_answer, run in groupby(view.index.placed, key=lambda placed: placed.role == "assistant"):
         at_start = True
         for placed in run if is_answer else ():

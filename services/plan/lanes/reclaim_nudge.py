@@ -24,9 +24,9 @@ MODES = SHOWS_TAGS
 Level = Literal["gentle", "firm", "urgent", "notice"]
 
 MIN_TAIL = 60_000
-"""Tokens behind the head from which on it is worth to speak ..."""
+"""Tokens behind the head from which on a reminder is worth its place."""
 MIN_RECLAIMABLE = 25_000
-"""... and those among them that could go."""
+"""Tokens of tool output that could go, from which on a reminder is worth its place."""
 SHARES: tuple[tuple[float, Level], ...] = ((0.60, "urgent"), (0.40, "firm"), (0.20, "gentle"))
 RANKS: Mapping[str, int] = {"gentle": 1, "firm": 2, "urgent": 3, "notice": 4}
 GROWTH = 0.08
@@ -85,7 +85,7 @@ def rebase(_: View) -> Change:
 
 
 def reclaimable(view: View) -> Reclaimable:
-    """What is counted, without what is protected."""
+    """The old tool output that could go: all that is counted, without what is protected."""
     session = view.session
     guarded = _worths(view, view.protected)
     count = session.reclaim.count - sum(one > 0 for one in guarded)
@@ -106,12 +106,12 @@ def is_overdue(view: View) -> bool:
 
 
 def _is_worth_a_look(view: View) -> bool:
-    """What costs least to know: most passes end here."""
+    """Whether a closer look is worth it, by what costs least to know: most passes end here."""
     return view.session.reclaim.tokens >= MIN_RECLAIMABLE and _tail(view) >= MIN_TAIL and not _is_quiet(view)
 
 
 def level_of(found: int, tail: int) -> Level | None:
-    """How urgent it is that so many tokens of a tail could go; none: not at all."""
+    """The urgency of a reminder that so many tokens of a tail could go; None: there is no need of one."""
     if tail < MIN_TAIL or found < MIN_RECLAIMABLE:
         return None
     return next((level for share, level in SHARES if found >= share * tail), None)

@@ -19,7 +19,7 @@ MODES = reclaim_nudge.MODES
 MIN_CALLS = 5
 """Tools that a turn must have used; after fewer there is little to clean up."""
 MAX_MESSAGES = 400
-"""How far back a turn is looked through."""
+"""The number of messages of a turn that are looked through, from its end on."""
 TEXT = element(
     "instruction",
     "The turn before this message has used many tools. Before or while you work on the message, name what you no "
@@ -59,7 +59,7 @@ def rebase(view: View) -> Change:
 
 
 def _before(view: View, message: Message) -> tuple[list[str], list[Message]]:
-    """What a person wrote directly before this message, and the turn of the agent before that."""
+    """The texts of a person directly before this message, and the turn of the agent before those."""
     texts: list[str] = []
     turn: list[Message] = []
     for one in islice(backwards(view.session.conversation, message.ordinal), MAX_MESSAGES):

@@ -83,7 +83,7 @@ def as_it_is(view: View, part: Part) -> tuple[AnyEdit, ...]:
 
 
 def block_tag(*names: str) -> re.Pattern[str]:
-    """What opens or closes a block with one of these names, in any case."""
+    """The expression for the opening or closing tag of a block with one of these names, in any case."""
     return re.compile(f"<(/?)({'|'.join(names)})>", re.IGNORECASE)
 
 

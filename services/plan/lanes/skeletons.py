@@ -79,7 +79,7 @@ def _wanted(view: View, parts: Iterable[Part]) -> Iterator[IdleCall]:
 
 
 def _sound(view: View, wanted: Iterable[IdleCall], first: int) -> Sequence[DropPlan]:
-    """How they go. Where one cannot, its neighbours stay as well: then the rest is asked again without it."""
+    """The plans by which they go. Where one cannot, its neighbours stay too: the rest is asked again without it."""
     drop_plans = [*islice(_drop_plans(view, wanted, first), MAX_CALLS)]
     sound = acceptable(view, drop_plans)
     return (
@@ -88,7 +88,7 @@ def _sound(view: View, wanted: Iterable[IdleCall], first: int) -> Sequence[DropP
 
 
 def _drop_plans(view: View, wanted: Iterable[IdleCall], first: int) -> Iterator[DropPlan]:
-    """How each would go, if that changes nothing before this message.
+    """The plan by which each would go, if that changes nothing before this message.
 
     Where roles must alternate no message goes: the one that makes up for it may go later.
     """

@@ -33,7 +33,7 @@ TIERS = ((1, ULTRA), (2, FULL), (3, LITE))
 SHARES = 5
 AS_IT_IS = 0
 _COPIED = re.compile(rf"(?:{TAGS.pattern.removeprefix('^')}|<!-- \+[^>\n]* -->\n)+")
-"""What a model has copied from before other texts, and what a prefix would be taken for."""
+"""Prefixes that a model has copied from before other texts, or that would be taken for one."""
 
 
 class _Text(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ def rebase(view: View) -> Change:
 
 
 def _edit(view: View, text: _Text) -> AnyEdit | None:
-    """What serves the text at its depth, if that is shorter than what is served now."""
+    """The edit that serves the text at its depth, if that is shorter than what is served now."""
     name, part = text.name, text.part
     prefix, by = prefix_of(view, name), (part.seq, part.tag_seq)
     pristine = part.head if is_in_memory(part) else view.texts.get(name, "")

@@ -132,7 +132,7 @@ def _taken(view: View, drop_plans: Sequence[DropPlan], taken: Sequence[DropPlan]
 
 
 def _near(view: View, taken: Sequence[DropPlan], drop_plans: Sequence[DropPlan]) -> Iterator[DropPlan]:
-    """What is taken so close before these that both show in one check."""
+    """The plans taken already that are so close before these that both show in one check."""
     first = min(places(view, drop_plans[0]))
     for drop_plan in reversed(taken):
         near = places(view, drop_plan)

@@ -31,7 +31,7 @@ class Attribution(msgspec.Struct, frozen=True):
 
 
 def attribution(session: Session) -> Attribution:
-    """What the prompt is made of now."""
+    """The parts that the prompt is made of now, in tokens."""
     sent = list(session.conversation.after(max(0, session.cut - 1)))
     calls = cost(session.conversation, session.plan, [_calls(session, message) for message in sent])
     calls += before_cut(session.conversation, session.plan, lambda part: bool(part.tool))

@@ -16,9 +16,10 @@ from services.plan.session.state import Session, served_tokens
 from services.plan.session.waits import ERASURE
 
 FITTING = 0.97
-"""Share of the usable window that a prompt has at most which was made to fit ..."""
+"""The largest share of the usable window that a prompt has which was made to fit."""
 DENSER = 1.15
-"""... if what no provider has counted yet is so much denser than what came before."""
+"""The factor by which text that no provider has counted yet is assumed to be denser than the text before it, when a
+prompt is made to fit."""
 ROOM = 0.6
 """The same where room is made because there is none left: so that it need not be made again at once."""
 DEEP = 2
@@ -36,18 +37,18 @@ LATE = "late"
 
 
 class Causes(msgspec.Struct, frozen=True):
-    """Why a rebase may be made now."""
+    """The causes for which a rebase may be made now, with the tokens that it should save."""
 
     forced: tuple[str, ...] = ()
     """The prefix is different already."""
     masked: tuple[str, ...] = ()
-    """What edits in force are about in which texts were erased from the log: a rebase states them anew."""
+    """The targets of edits in force with texts that were erased from the log: a rebase states those edits anew."""
     free: tuple[str, ...] = ()
     """The provider's cache is lost anyway, or a person asked: any saving is welcome."""
     pressure: tuple[str, ...] = ()
     """Going on costs more than a rebase, the window fills, or a free moment was missed: worth it only if it pays."""
     settings: tuple[str, ...] = ()
-    """What the project has set meanwhile is taken in with it."""
+    """The cause that the project has changed its settings: a rebase for another cause takes them in."""
     urgent: bool = False
     """The window is about to overflow, or has: the price does not matter."""
     sample: str = ""
@@ -57,15 +58,16 @@ class Causes(msgspec.Struct, frozen=True):
     prompt: int = 0
     """Tokens of the coming prompt, if it is sent as it is."""
     target: int = 0
-    """Estimated tokens to reclaim ..."""
+    """Estimated tokens to reclaim."""
     excess: int = 0
-    """... and those without which the model would refuse the prompt."""
+    """Estimated tokens to reclaim without which the model would refuse the prompt."""
     fitting: int = 0
     """Estimated tokens that the model takes, where the prompt has more; 0: it has not."""
     tail: int = 0
-    """Estimated tokens of the newest messages that a prompt is to keep ..."""
+    """Estimated tokens of the newest messages that stay in a prompt."""
     remainder: int = 0
-    """... and of all that it would keep if it were made smaller now; 0: the same as was judged last."""
+    """Estimated tokens of all that would stay in the prompt if it were made smaller now; 0: as many as were judged
+    last."""
     at_turn: bool = False
     """Whether a person has just written something."""
     room: float = 1.0

@@ -34,7 +34,7 @@ class RebaseDraft(msgspec.Struct, frozen=True):
     needs: tuple[str, ...] = ()
     """Parts whose text must be known first; the rest is empty then."""
     index: ConversationIndex = ConversationIndex()
-    """What the lanes looked at: of the same session it need not be made again."""
+    """The findings that the lanes looked at: of the same session they need not be made again."""
     economics: Economics = Economics(0, 0, 0, 0.0)
     after: Session = Session()
     """The session with these edits in force."""
@@ -77,7 +77,7 @@ def collect(view: View, lanes: Sequence[Lane], prices: Prices) -> RebaseDraft:
 
 
 def _asked(view: View, lanes: Sequence[Lane], faults: list[str]) -> tuple[list[Change], Session]:
-    """What each lane wants, given the decisions of those before it and the tokens still to be reclaimed."""
+    """The change that each lane makes, given those of the lanes before it and the tokens still to be reclaimed."""
     changes: list[Change] = []
     for lane in lanes:
         change = guarded(lane.name, faults, partial(lane.rebase, view), Change())
@@ -97,7 +97,7 @@ def _asked(view: View, lanes: Sequence[Lane], faults: list[str]) -> tuple[list[C
 
 
 def _left(wanted: int, change: Change) -> int:
-    """What is still to be reclaimed; nothing where nothing was wanted, whatever a change adds."""
+    """The tokens still to be reclaimed; 0 where none were wanted, whatever a change adds."""
     return max(0, wanted - change.reclaimed) if wanted else 0
 
 

@@ -27,7 +27,7 @@ WORTH = 0.25
 
 
 def price(rewritten: int, prices: Prices, room: float) -> float:
-    """What a rebase costs, in plain tokens: to write its cache anew, and to look at some of it again.
+    """The price of a rebase in plain tokens: to write its cache anew, and to look at some of it again.
 
     `room`: share of the window that is free.
     """
@@ -36,7 +36,7 @@ def price(rewritten: int, prices: Prices, room: float) -> float:
 
 
 def spent(course: Course, prices: Prices) -> float:
-    """What was read at each call beyond what a rebase would have left, in plain tokens."""
+    """The tokens that were read at each call beyond what a rebase would have left, in plain tokens."""
     return prices.read * course.excess
 
 

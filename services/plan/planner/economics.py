@@ -25,7 +25,7 @@ class Economics(msgspec.Struct, frozen=True):
     break_even: float
     """Calls after which the rebase has paid for itself; 0: it costs nothing."""
     price: float = 0.0
-    """What it costs once, in plain tokens."""
+    """The price, paid once, in plain tokens."""
 
     @property
     def pays(self) -> bool:
@@ -33,7 +33,7 @@ class Economics(msgspec.Struct, frozen=True):
 
 
 def prices_of(step: StepOpened, limits: Limits) -> Prices:
-    """What the model in work costs. Without a cache every token of a prompt is paid in full, and none is rewritten."""
+    """The prices of the model in work. Without a cache each token is paid in full, and none is rewritten."""
     if step.capabilities and "caches_exact_prefix" not in step.capabilities:
         return Prices(read=1.0, write=1.0)
     return of_model(limits.prices, step.provider, step.model, Prices())

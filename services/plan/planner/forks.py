@@ -256,7 +256,7 @@ def _was_missed(view: View) -> bool:
 
 
 def _resumed(session: Session) -> PlanRebased:
-    """What was taken over holds from here on, although the messages were sent without it."""
+    """The revision by which an inherited plan applies from here on, although the messages were sent without it."""
     return PlanRebased(
         revision=session.revision + 1,
         step=session.step.step if session.step else "",

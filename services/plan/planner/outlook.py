@@ -26,14 +26,14 @@ class Outlook(msgspec.Struct, frozen=True):
     percent: float
     """Its share of what is usable."""
     threshold: float
-    """Percent at which room is made between two turns ..."""
+    """Percent of the usable window at which room is made between two turns."""
     threshold_tokens: int
     force: float
-    """... and in the middle of one."""
+    """Percent of the usable window at which room is made in the middle of a turn."""
     spent: float
     """Percent of what a rebase costs that going on as it is has cost since the last one; at 100 a rebase is made."""
     reasons: tuple[str, ...]
-    """Why no rebase was made at the newest call, in words."""
+    """The reasons why no rebase was made at the newest call, in words."""
 
 
 def outlook(session: Session, step: StepOpened, window: Window, limits: Limits) -> Outlook:

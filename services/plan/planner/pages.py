@@ -10,16 +10,16 @@ from schemas.events import PlanExtended, PlanRebased
 from schemas.plan import AnyEdit
 
 MAX_EDITS = 2500
-"""Edits in one event ..."""
+"""The most edits in one event."""
 MAX_BYTES = 256 * 1024
-"""... and their bytes, unless a single one is longer."""
+"""The most bytes of the edits in one event, unless a single edit is longer."""
 ONCE = frozenset(
     {
         *("forgone", "held", "inherited", "queued", "dropped"),
         *("predecessor", "left_open", "left_open_in", "left_open_at", "memories"),
     }
 )
-"""What the first of several revisions alone records."""
+"""The fields that only the first of several revisions records."""
 
 E = TypeVar("E", PlanExtended, PlanRebased)
 

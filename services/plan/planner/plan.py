@@ -51,7 +51,8 @@ REASONS: Mapping[str, str] = {
     "budget_exhausted": "the budget for models is exhausted",
     "invalid_output": "the answers of the model cannot be used",
 }
-"""Why a model wrote no history, by the code of the failure. What has none is in the log of the historian."""
+"""The reasons why a model wrote no history, by the code of the failure. A code without one is in the log of the
+historian."""
 
 replace = msgspec.structs.replace
 
@@ -62,13 +63,13 @@ class Pass(msgspec.Struct, frozen=True):
     kind: Literal["replay", "extend", "rebase"]
     events: tuple[Event, ...] = ()
     faults: tuple[str, ...] = ()
-    """What went wrong and was left out; the request goes on without it."""
+    """The faults for which something was left out; the request goes on without it."""
     needs: tuple[str, ...] = ()
-    """Parts whose text must be known to decide: decide again with these ..."""
+    """The parts whose text must be known to decide: decide again with these texts, and with `index`."""
     index: ConversationIndex = ConversationIndex()
-    """... and with this, if it is the same session still."""
+    """The index to decide again with, if it is still of the same session."""
     notices: tuple[str, ...] = ()
-    """What the person should know."""
+    """The notices to the person."""
     is_full: bool = False
     """Whether the prompt is longer than the model takes, and a running turn's signed thinking lets nobody make it
     smaller but the harness, by compacting."""
@@ -165,7 +166,7 @@ def _late(view: View, lanes: Sequence[Lane], why: Causes) -> tuple[str, ...]:
 
 
 def _full(view: View, lanes: Sequence[Lane], why: Causes, made: RebaseDraft) -> Pass:
-    """What is new has to go unseen, unless the harness makes room."""
+    """The pass for a prompt that is too long: what is new goes unseen, unless the harness makes room."""
     if is_the_harness_s(view.session, why):
         return replace(_extended(view, lanes, _Waiting(remainder=why.remainder)), is_full=True)
     rebased = _rebased(view, lanes, why, made)
@@ -173,7 +174,7 @@ def _full(view: View, lanes: Sequence[Lane], why: Causes, made: RebaseDraft) -> 
 
 
 def _declined(view: View, why: Causes, made: RebaseDraft) -> _Waiting:
-    """What it was weighed for need not be weighed again, unless the running turn has left little that may change."""
+    """The notes of a refused rebase: it is weighed again only if the running turn left little that may change."""
     is_known = is_declined(view.session, view.limits, why.prompt)
     is_stuck = "overflow" in why.names or (why.excess and not is_known)
     notices = {STUCK: is_stuck, NOTHING_TO_FLUSH: "flush" in why.names}
@@ -262,7 +263,7 @@ def _restated(session: Session, why: Causes, edits: tuple[AnyEdit, ...]) -> tupl
 
 
 def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: RebaseDraft) -> Pass:
-    """What is new and what changes, together. Edits that did not reach the harness yet come to it with this."""
+    """A rebase with what is new and what changes. Edits that did not reach the harness yet come to it with this."""
     session = view.session
     prices = prices_of(session.step, view.limits) if session.step else Prices()
     fresh = extension(replace(view, session=made.after), lanes)

@@ -12,13 +12,14 @@ from services.plan.provider_rules.signed_thinking import boundary, first_place, 
 from services.plan.session.state import Session, with_edits
 
 THINKING = "thinking"
-"""What precedes the thinking is not what it was signed behind: a rebase came late, or the harness changed it."""
+"""The cause that what precedes the thinking is not what it was signed behind: a rebase came late, or the harness
+changed it."""
 REFUSED = "signature"
 """The provider refused thinking: all of it may be concerned, since an error does not say which."""
 
 
 def thinking_causes(view: View) -> tuple[str, ...]:
-    """Why thinking must go that was served until now. As long as that of the running turn holds, nothing may change."""
+    """The causes for which served thinking must go. As long as that of the running turn holds, nothing may change."""
     session = view.session
     if boundary(session):
         return ()

@@ -36,7 +36,7 @@ BEGINNING: frozenset[Target] = frozenset({Cut(), *map(HeadSlot, applied.SLOTS)})
 
 
 def new_faults(session: Session, edits: Sequence[AnyEdit]) -> list[str]:
-    """What would be refused with these edits that is not refused as it is served now, or was cut away as it is.
+    """The new faults of these edits: neither refused in the prompt as it is served now, nor cut away as they are.
 
     Only edits that take something away, cut, or add a message can break a list, and only where they are: the messages
     they are about are checked with their neighbours, and so is the beginning of the list.

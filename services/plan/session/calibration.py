@@ -42,10 +42,10 @@ class Calibration(msgspec.Struct, frozen=True):
     answered: int = 0
     """The estimate for the newest prompt that was answered; 0: none was."""
     refused: int = 0
-    """What the shortest prompt is presumed to have counted that was refused without a number; 0: none was."""
+    """The presumed count of the shortest prompt that was refused without a number; 0: none was."""
 
     def prompt(self, estimate: int, denser: float = 1.0) -> int:
-        """What a whole prompt with messages of this estimate will count, if what is new is so much denser."""
+        """The coming count of a whole prompt with messages of this estimate, if what is new is so much denser."""
         if not self.counted:
             return self.overhead + int(estimate * self.density * denser)
         growth = estimate - self.estimate
@@ -100,7 +100,7 @@ def within(known: Calibration, window: Window) -> Calibration:
 
 
 def presumed(known: Calibration) -> Calibration:
-    """What another model is presumed to count, of which nothing is known."""
+    """The presumed calibration of another model of which nothing is known."""
     return Calibration(known.overhead, known.counted, known.estimate, known.density, is_presumed=known.counted > 0)
 
 
@@ -112,7 +112,7 @@ def _counted(known: Calibration, counted: int, estimate: int) -> Calibration:
 
 
 def _density(known: Calibration, counted: int, estimate: int) -> float:
-    """What a token of the estimate counts, with this count."""
+    """The counted tokens for each token of the estimate, with this count."""
     growth = estimate - known.estimate
     if known.is_presumed:  # two models count the same text
         expected = known.prompt(estimate)

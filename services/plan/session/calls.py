@@ -38,7 +38,7 @@ class Calls(msgspec.Struct, frozen=True):
     first_seq: int = 0
     """The position of the very first one."""
     count: int = 0
-    """How many there were."""
+    """The number of calls."""
     begun_without: bool = False
     """Whether the very first one went out without a plan: nobody answered yet."""
     system: str = ""
@@ -46,7 +46,8 @@ class Calls(msgspec.Struct, frozen=True):
     system_changed: bool = False
     """Whether the newest call has another system prompt than the one before, as far as is known."""
     reasons: frozenset[str] = frozenset()
-    """Why the conversation before the newest call is not what it was at the one before; `coming` collects them."""
+    """The reasons why the conversation before the newest call is not what it was at the one before; `coming` collects
+    them."""
     coming: frozenset[str] = frozenset()
 
 

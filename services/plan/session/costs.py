@@ -45,12 +45,12 @@ def is_sent(conversation: Conversation, plan: PlanState, name: str) -> bool:
 
 
 def served_tokens(conversation: Conversation, plan: PlanState) -> int:
-    """What the prompt costs, system prompt and tools aside."""
+    """The tokens of the prompt, system prompt and tools aside."""
     return max(0, conversation.tokens - plan.saved + plan.added)
 
 
 def cost(conversation: Conversation, plan: PlanState, messages: Iterable[Message]) -> int:
-    """What these messages cost, which are listed and not cut away. All of them, with the heads, make up the prompt."""
+    """The tokens of these messages, as far as they are listed and not cut away. All, with the heads, are the prompt."""
     whole = 0
     for message in messages:
         whole += message.tokens + added_by(plan.pairs.get(message.recorded.message))
@@ -73,7 +73,7 @@ def served_part(plan: PlanState, part: PartRecorded) -> int:
 def before_cut(
     conversation: Conversation, plan: PlanState, is_meant: Callable[[PartRecorded], bool] = lambda _: True
 ) -> int:
-    """What the parts cost that stay although they stand before the cut: those that are meant."""
+    """The tokens of the parts that stay although they are before the cut: of those that are meant."""
     first = first_after_cut(conversation, plan)
     known = (conversation.parts.get(name) for name in remaining_parts(plan) if 0 < conversation.place(name) < first)
     served = [part.recorded for part in known if part is not None and is_meant(part.recorded)]
@@ -81,7 +81,7 @@ def before_cut(
 
 
 def heads(plan: PlanState) -> int:
-    """What the messages at the head cost."""
+    """The tokens of the messages at the head."""
     return sum(added_by(plan.heads.get(slot)) for slot in SLOTS)
 
 
@@ -174,7 +174,7 @@ def _uninserted(conversation: Conversation, plan: PlanState, name: str) -> Inser
 
 
 def _saved_of(plan: PlanState, part: PartRecorded) -> int:
-    """What they save of a part that is sent."""
+    """The tokens that the edits save of a part that is sent."""
     if part.part in plan.in_arcs or part.message in plan.left_out:
         return part.tokens
     match plan.content(part.part):

@@ -13,15 +13,15 @@ class Course(msgspec.Struct, frozen=True):
     tokens: int = 0
     """Of all these calls together."""
     remainder: int = 0
-    """What a rebase would keep, as was judged last; 0: it is not known ..."""
+    """The tokens that a rebase would leave, as was judged last; 0: it is not known."""
     floor: int = 0
-    """... and what a rebase would have left at all these calls together: what is above that was read in excess."""
+    """The tokens that a rebase would have left at all these calls together: tokens above that were read in excess."""
     judged: int = 0
-    """What was served when that was judged."""
+    """The tokens that were served when `remainder` was judged."""
     before: int = 0
-    """What the newest rebase expected of each call: tokens less than without it ..."""
+    """The tokens that the newest rebase was expected to save at each call."""
     price: float = 0.0
-    """... for this price, in plain tokens."""
+    """The price of the newest rebase, in plain tokens."""
 
     def after(self, served: int) -> "Course":
         """With one call more."""
@@ -41,7 +41,7 @@ class Course(msgspec.Struct, frozen=True):
 
     @property
     def excess(self) -> int:
-        """What these calls were served, and what a rebase would have left of it."""
+        """The tokens that these calls were served in excess of what a rebase would have left."""
         return self.tokens - self.floor
 
     @staticmethod
@@ -58,5 +58,5 @@ class Course(msgspec.Struct, frozen=True):
         )
 
     def net(self, prices: Prices) -> float:
-        """What the newest rebase has saved behind its own call, less its price, in plain tokens."""
+        """The savings of the newest rebase behind its own call, less its price, in plain tokens."""
         return max(0, self.calls - 1) * self.before * prices.read - self.price

@@ -19,7 +19,7 @@ from services.domain.tools.todos import UNDONE
 from services.domain.transcript.commits import is_commit
 
 LOOKING = frozenset({"read", "note", "dismiss"})
-"""What an agent does with the memory that looks after its notes just then."""
+"""The actions of the memory tool by which an agent looks after its notes."""
 _MEMORY = plain(MEMORY)
 
 replace = msgspec.structs.replace
@@ -31,9 +31,9 @@ class Milestones(msgspec.Struct, frozen=True):
     reached_in: str = ""
     """The person's message in whose turn the newest came; empty: none has, or the agent has seen to its notes."""
     read: str = ""
-    """The part that shows the notes as they were read last ..."""
+    """The part that shows the notes as they were read last."""
     read_at: int = 0
-    """... and its position."""
+    """The position in the log of the part `read`."""
     call: str = ""
     """The call whose result will show them."""
     ahead: str = ""
@@ -41,7 +41,7 @@ class Milestones(msgspec.Struct, frozen=True):
 
 
 def milestones_after(known: Milestones, event: Event, seq: int, conversation: Conversation, turn: int) -> Milestones:
-    """What is known after this fact; `turn`: the ordinal of the newest message that a person wrote."""
+    """The milestones after this fact; `turn`: the ordinal of the newest message that a person wrote."""
     match event:
         case ToolRan(status="completed", target=target) if is_commit(target) and not event.exit_code:
             return _reached(known, conversation, turn)

@@ -112,7 +112,7 @@ class PlanState(msgspec.Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """How many edits are in force."""
+        """The number of edits in force."""
         maps = (self.prefixes, self.altered, self.ends, self.left_out, self.pairs, self.heads)
         return sum(map(len, maps)) + (self.cut is not None)
 

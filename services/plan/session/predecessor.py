@@ -11,7 +11,7 @@ from services.memory.state import source_key
 
 
 class Predecessor(msgspec.Struct, frozen=True):
-    """What the last session left open: lines of plain text, and for each line where it is from.
+    """The open ends of the last session: lines of plain text, and for each line where it is from.
 
     The three tuples have one item for each line. A line about a file has no message and no position: it represents all
     uses of that file.

@@ -28,11 +28,11 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     file: str
     """The end of its path."""
     at: int
-    """How many tokens had come when it was shown."""
+    """Tokens that had come when it was shown."""
     target: str = ""
     """The command of the shell that shows it; empty: a tool does."""
     changes: int = 0
-    """How often the file had been changed by then, in the session."""
+    """The number of changes of the file by then, in the session."""
     is_written: bool = False
     """Whether the agent wrote the file so, which is the newest of these changes."""
 
@@ -41,7 +41,7 @@ class FileChanges(msgspec.Struct, frozen=True, gc=False):
     """The changes of a file."""
 
     at: int
-    """How many tokens had come at the newest."""
+    """Tokens that had come at the newest change."""
     part: str
     """The part that made it."""
     count: int = 1
@@ -63,7 +63,7 @@ class Readings(msgspec.Struct, frozen=True):
         return self.clock - max(reading.at, change.at if change is not None else 0)
 
     def changes(self, file: str) -> int:
-        """How often a file was changed."""
+        """The number of changes of a file."""
         change = self.changed.get(file)
         return change.count if change is not None else 0
 

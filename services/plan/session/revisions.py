@@ -29,13 +29,13 @@ class Revisions(msgspec.Struct, frozen=True):
     served: int = 0
     """The newest one that a model call is known to have gone out with."""
     sent: int = 0
-    """Estimated tokens of what the newest call was served, if what was planned for it has reached the harness ..."""
+    """Estimated tokens that the newest call was served, if what was planned for it has reached the harness."""
     base: int = 0
-    """... the revision that the harness is known to have had before that ..."""
+    """The revision that the harness is known to have had before that plan."""
     unplanned: int = 0
-    """... the tokens of that call with this one, -1 where nobody knows them ..."""
+    """Estimated tokens of the newest call with the revision `base` instead; -1: nobody knows them."""
     whole: int = 0
-    """... and without any."""
+    """Estimated tokens of the newest call without any revision."""
     course: Course = Course()
     """The calls since the newest rebase."""
     rebased_step: str = ""

@@ -30,7 +30,7 @@ class FileActivity(msgspec.Struct, frozen=True):
     reads: int = 0
     edits: int = 0
     last: str = ""
-    """What was done to it last."""
+    """The last thing that was done to it."""
 
 
 class Rebase(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class SessionActivity(msgspec.Struct, frozen=True):
     rebases: tuple[Rebase, ...] = ()
     """The newest last."""
     compactions: int = 0
-    """How often the harness has summarised the session itself."""
+    """The number of summaries of the session by the harness itself."""
 
     @property
     def open_todos(self) -> list[str]:

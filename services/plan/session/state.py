@@ -91,15 +91,15 @@ class Session(msgspec.Struct, frozen=True):
     """The session before this one, as the first plan of this one recorded it."""
     reclaim: Reclaim = Reclaim()
     firm: Firm = Firm()
-    """What of it stays with every rebase that nobody asks for."""
+    """The part of the conversation that stays with every rebase that nobody asks for."""
     history: CompartmentHistory = CompartmentHistory()
-    """What is compressed of it."""
+    """The compressed part of the conversation."""
     failed: HistoryFailed | None = None
-    """Why history could not be compressed, where that has come since the newest step ..."""
+    """The failure to compress history that has come since the newest step; None: there was none."""
     failing: HistoryFailed | None = None
-    """... or between it and the step before."""
+    """The failure to compress history that came between the newest step and the one before; None: there was none."""
     orders: Orders = Orders()
-    """What a person has ordered of it, and what came of that."""
+    """The orders of a person about the session, and their outcomes."""
     learned: Learned = Learned()
     uses: Uses = Uses()
     readings: Readings = Readings()
@@ -142,7 +142,7 @@ class Session(msgspec.Struct, frozen=True):
 
 
 def served_tokens(session: Session) -> int:
-    """What the prompt costs under the edits in force, as estimated."""
+    """The estimated tokens of the prompt under the edits in force."""
     return costs.served_tokens(session.conversation, session.plan)
 
 

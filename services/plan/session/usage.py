@@ -26,15 +26,15 @@ class Usage(msgspec.Struct, frozen=True):
     model: Model | None = None
     """The model in work; none: no call was made yet."""
     calibration: Calibration = Calibration()
-    """Its calibration: of one that was never in work, the one of the model before it ..."""
+    """The calibration of the model in work: of one that was never in work, that of the model before it."""
     others: Map[Model, Calibration] = Map()
-    """... and those of the models that were in work before."""
+    """The calibrations of the models that were in work before."""
     tools: ToolsetChanged | None = None
     """The tools that a model is offered; none: not known."""
     before: Calibration = Calibration()
-    """The calibration before the newest call, and ..."""
+    """The calibration before the newest call."""
     count: UsageSampled | OverflowDetected | None = None
-    """... what its provider has counted or refused of it."""
+    """The count or the refusal of the newest call by its provider; None: there is none yet."""
 
 
 def opened(usage: Usage, event: StepOpened) -> Usage:
@@ -93,7 +93,7 @@ def corrected(usage: Usage, gone_out: int) -> Usage:
 
 
 def learned_by_session(usage: Usage, learned: Learned) -> Learned:
-    """What the session has learned of limits, with what the model in work has refused without saying why."""
+    """The limits that the session has learned, with what the model in work has refused without saying why."""
     return learned if usage.model is None else with_shortest_refused(learned, usage.model, usage.calibration.refused)
 
 

@@ -26,9 +26,9 @@ class Waits(msgspec.Struct, frozen=True):
     declined: int = 0
     """Tokens of the prompt at which a rebase under pressure was last found not to pay."""
     masked: tuple[str, ...] = ()
-    """What edits are about in which texts were erased, and which no rebase has restated since ..."""
+    """The targets of edits with texts that were erased, and that no rebase has restated since."""
     masked_at: int = 0
-    """... and the position of the newest erasure."""
+    """The position of the newest erasure of such a text; 0: there is none."""
 
 
 def with_masks(waits: Waits, event: PromptMasked, seq: int) -> Waits:

@@ -57,7 +57,7 @@ class Work(msgspec.Struct, frozen=True):
     root: str = ""
     """The session's directory: files are seen from there."""
     newest_calls: tuple[PartRecorded, ...] = ()
-    """What the newest calls asked and answered, the newest last."""
+    """The newest calls, each with its question and its answer, the newest last."""
     rules: tuple[Rule, ...] = ()
     """Rules and prohibitions of persons, the newest last."""
     is_subagent: bool = False

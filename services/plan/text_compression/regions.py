@@ -48,7 +48,7 @@ def unmask(masked: str, regions: Sequence[str]) -> str:
 
 
 def prose(text: str) -> str:
-    """What is left of a text without its protected regions."""
+    """The rest of a text without its protected regions."""
     masked, _ = mask(text)
     return _STAND_INS.sub(" ", masked)
 

@@ -15,12 +15,12 @@ HEDGES = (
 """Words that only say that somebody is not sure."""
 
 CLAUSES = ("i believe", "i feel", "i guess", "i suppose", "i think", "it appears", "it seems")
-"""Hedges that take a *that* with them ..."""
+"""Hedges that take a *that* with them, before one of `SUBJECTS`."""
 SUBJECTS = (
     "a", "an", "he", "i", "it", "its", "my", "our", "she", "some", "the", "their", "there", "these", "they", "this",
     "those", "we", "you", "your",
 )  # fmt: skip
-"""... before one of these."""
+"""The words before which one of `CLAUSES` goes together with its *that*."""
 
 PLEASANTRIES = ("if you don't mind", "kindly", "many thanks", "please", "thank you", "thanks")
 
@@ -38,7 +38,7 @@ NEVER_BEFORE = {
     "thanks": ("for", "to"),
     "very": ("first", "last", "same"),
 }
-"""What a word belongs to where one of these follows."""
+"""Word -> the words behind it with which it belongs to another phrase, so that it stays."""
 
 APPROXIMATIONS = ("kind of", "sort of")
 """Fillers behind a verb or a pronoun; anywhere else they name a kind."""
@@ -85,9 +85,9 @@ PHRASES = {
 AUXILIARIES = (
     "am", "are", "been", "being", "had been", "has been", "have been", "is", "was", "were",
 )  # fmt: skip
-"""Forms of *to be* that a participle does without ..."""
+"""Forms of *to be* that a participle does without, unless one of `MODALS` is before it."""
 MODALS = ("can", "could", "may", "might", "must", "not", "ought to", "shall", "should", "will", "would")
-"""... unless one of these says that it is not so, or not yet."""
+"""Words behind which a form of *to be* stays: they mean that something is not so, or not yet."""
 
 PARTICIPLES = ("ed", "en", "ing")
 NO_PARTICIPLES = (
@@ -157,4 +157,4 @@ ABBREVIATIONS = {
     "specification": "spec",
 }
 OFTEN = 3
-"""How often a chunk must say a word until it is abbreviated."""
+"""The number of times that a word must be in a chunk until it is abbreviated."""

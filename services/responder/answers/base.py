@@ -101,7 +101,7 @@ async def session_of(cache: SessionCache, ask: AboutSession) -> Session:
 
 
 async def remembered_of(cache: SessionCache, project: str) -> Remembered:
-    """What is remembered of a project, under whichever name it goes by now."""
+    """The memory of a project, under whichever name it goes by now."""
     remembered = await cache.state(BOOK, Address(project))
     return await remembered_of(cache, remembered.book.moved_to) if remembered.book.moved_to else remembered
 

@@ -99,7 +99,7 @@ def compaction_context(activity: SessionActivity, snapshot: Snapshot | None = No
 
 
 def _of_memory(snapshot: Snapshot) -> list[str]:
-    """What is remembered, and how a summary says what should be."""
+    """The memories, and the form in which a summary proposes new ones."""
     if not snapshot.memories:
         return ["", CANDIDATES]
     known = element("memories", f"{REMEMBERED}\n{numbered(snapshot.memories)}")

@@ -106,7 +106,7 @@ class Memories:
         self._comparing = asyncio.Lock()
 
     async def answer(self, ask: MemoryAsk) -> MemoryReply:
-        """What was asked for, or a sentence why there is none."""
+        """The reply to a question, or a sentence why there is none."""
         if not self._limits.enabled:
             return MemoryReply(error=OFF)
         own = (await settings_of(self._context.cache, ask.project)).newest.settings

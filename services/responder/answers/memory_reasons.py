@@ -1,4 +1,4 @@
-"""Why a session's head shows a memory, or does not: read off the head that is served and the facts that it names."""
+"""The reason why a session's head shows a memory, or does not: read off the served head and the facts that it names."""
 
 from __future__ import annotations
 

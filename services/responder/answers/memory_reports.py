@@ -55,7 +55,7 @@ class KnownMemory(msgspec.Struct, frozen=True):
 
     @property
     def choice(self) -> Choice:
-        """What a head that is made then shows, and why it does not show the rest."""
+        """The memories that a head shows if it is made now, and the reasons why it does not show the rest."""
         return chosen(self.remembered, self.limits, self.at)
 
     @property
@@ -311,7 +311,7 @@ def quality(known: KnownMemory) -> MemoryReply:
 SAMPLE = {"person": (3, 24), "historian": (0, 11)}
 """Source -> junk, and memories that hold, of what this release remembers of sixteen recorded sessions, by labels."""
 JUNK: tuple[Status, ...] = ("rejected", "archived", "quarantined")
-"""What becomes of junk, once somebody has looked at it."""
+"""The statuses that junk ends in, once somebody has looked at it."""
 
 
 def _junk(memories: Iterable[Memory]) -> Iterator[JunkRate]:

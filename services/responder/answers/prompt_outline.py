@@ -46,7 +46,7 @@ class PromptOutline(msgspec.Struct, frozen=True):
     """The outline of a prompt, without the facts of the log behind it. It refers to no whole session."""
 
     explained: Explanation = Explanation()
-    """What is explained without those facts."""
+    """The part of the explanation that needs none of those facts."""
     seq: int = 0
     """The position up to which the session was read."""
     edits: tuple[Explained, ...] = ()

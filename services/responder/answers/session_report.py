@@ -135,7 +135,7 @@ def _tags(session: Session) -> Iterator[str]:
 
 
 def _history(session: Session) -> Iterator[str]:
-    """What is compressed, and how much of it the prompt shows in the place of the messages."""
+    """The lines on compressed history, and on how much of it the prompt shows in the place of the messages."""
     sealed = session.history.sealed
     if not sealed:
         return
@@ -156,7 +156,7 @@ def _cost(session: Session, number: int) -> int:
 
 
 def _plan(session: Session) -> Iterator[str]:
-    """What the plan makes of the prompt: both numbers are of all of it."""
+    """The lines on the plan's effect on the prompt: both numbers are of all of it."""
     served, raw = (
         session.usage.calibration.prompt(one) for one in (served_tokens(session), session.conversation.tokens)
     )

@@ -217,7 +217,7 @@ class Transformer:
         return limits[1]
 
     async def _documents(self, project: str, own: Iterable[OwnLimits]) -> tuple[Document, ...]:
-        """What may stand at the head, with the texts: these are read once for each version."""
+        """The documents that may be at the head, with the texts: these are read once for each version."""
         known = await self._cache.state(DOCUMENTS, Address(project))
         found = []
         for one in known.among(path for limits, _ in own for path in at_the_head(limits)):

@@ -21,9 +21,10 @@ class CapturedDocument(msgspec.Struct, frozen=True):
     digest: str
     """Empty: the document is gone. That is remembered, for those who were shown it."""
     seq: int
-    """The position of the fact that holds the text ..."""
+    """The position of the fact with the text, or with the name of the body that is the text."""
     text_ref: str = ""
-    """... or names the body that is the text, where that is too long for a message."""
+    """The name of the body that is the text, where that is too long for a message; empty: the fact itself has the
+    text."""
 
 
 class Documents(msgspec.Struct, frozen=True):

@@ -20,9 +20,9 @@ class Copied(msgspec.Struct, frozen=True):
     as_of: int
     at: datetime
     made: float
-    """When it was made, by a clock that is never set ..."""
+    """The time at which the copy was made, in seconds of a clock that is never set."""
     took: float
-    """... and the seconds that it took."""
+    """The seconds that making the copy took."""
 
 
 class NotCopied(RuntimeError):

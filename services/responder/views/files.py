@@ -124,7 +124,7 @@ async def _whole(path: Path, memory_limit: str, log: ComparedLog) -> Store:
 
 
 async def _doubt(store: Store, log: ComparedLog) -> tuple[str, Difference | None]:
-    """Why a file is not used, which is closed then; empty: it is. With how the log differs, if it does."""
+    """The reason why a file is not used, which is closed then; empty: it is. With how the log differs, if it does."""
     reason, found = "it could not be compared with the log", None
     try:
         found = await store.compare(log)

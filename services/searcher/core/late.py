@@ -15,7 +15,7 @@ _LETTER = re.compile(r"\w")
 
 
 def token_weights(query: Query, rarities: dict[int, float]) -> Floats:
-    """What each token of the query counts, by how rare the word is that it is a part of; all together 1."""
+    """The weight of each token of the query, by how rare the word is that it is a part of; all together 1."""
     found = np.zeros(len(query.pieces), np.float32)
     most = max(rarities.values(), default=1.0)
     for first, last in whole_words(query.pieces):
@@ -31,7 +31,7 @@ def token_weights(query: Query, rarities: dict[int, float]) -> Floats:
 
 
 def late(query: Query, weights: Floats, tokens: Sequence[bytes]) -> Floats:
-    """How like the query texts are, token by token: 1 would be the same; of each text its tokens' vectors."""
+    """The likeness of texts to the query, token by token: 1 would be the same; of each text its tokens' vectors."""
     if query.tokens is None or not tokens:
         return np.zeros(len(tokens), np.float32)
     lengths = np.array([len(one) // TOKEN_DIMENSIONS for one in tokens])

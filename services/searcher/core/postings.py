@@ -10,7 +10,7 @@ from services.searcher.core.arrays import Array, Codes, Flags, Floats, Places
 from services.searcher.core.vocabulary import Like
 
 SATURATION, LENGTH = 1.2, 0.75
-"""How soon another occurrence counts no more, and how far long rows are penalised."""
+"""The parameters of BM25: how soon another occurrence counts no more, and how far long rows are penalised."""
 _MOST_COUNTED = 255
 NO_LIKES: Mapping[int, Sequence[Like]] = MappingProxyType({})
 _HALF = np.uint64(32)
@@ -84,7 +84,7 @@ class Scorer:
         """The weight of each word: the fewer rows have it, the more it counts."""
 
     def scores(self) -> Floats:
-        """What each row is worth; 0: it holds none of the words."""
+        """The score of each row; 0: it has none of the words."""
         total = np.zeros(self._size, np.float32)
         for code, (rows, counts) in self._found.items():
             total[rows] += self.rarities[code] * (counts / (counts + self._norms[rows]))

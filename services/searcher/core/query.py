@@ -30,11 +30,11 @@ class Query(msgspec.Struct, frozen=True):
     tokens: Floats | None = None
     pieces: tuple[str, ...] = ()
     known: float = 1.0
-    """How far the model knows these words, from 0 to 1: it has learned English, and judges nothing else."""
+    """The share, from 0 to 1, to which the model knows these words: it has learned English, and judges nothing else."""
 
 
 def known_share(pieces: Sequence[str]) -> float:
-    """How far a model knows a text, by the share of it that it need not cut into pieces of words."""
+    """The share to which a model knows a text, by the part of it that it need not cut into pieces of words."""
     whole = total = 0
     for first, last in whole_words(pieces):
         length = sum(len(piece.removeprefix(PART)) for piece in pieces[first:last])
@@ -61,7 +61,7 @@ def query_of(text: str, vector: bytes = b"", tokens: bytes = b"", pieces: Sequen
 
 
 def whole_words(pieces: Sequence[str]) -> list[tuple[int, int]]:
-    """Where words begin and end in the tokens that they were cut into."""
+    """The beginning and the end of each word in the tokens that words were cut into."""
     starts = [at for at, piece in enumerate(pieces) if not at or not piece.startswith(PART)]
     if not starts:
         return []

@@ -62,13 +62,13 @@ class Quote(msgspec.Struct, frozen=True):
 
 
 class QuoteChoice(msgspec.Struct, frozen=True):
-    """What a model answers."""
+    """The quotations that a model chooses."""
 
     quotes: tuple[Quote, ...]
 
 
 class Excerpt(msgspec.Struct, frozen=True):
-    """What a model reads of a hit."""
+    """A hit as a model reads it."""
 
     place: str
     source: str

@@ -21,7 +21,7 @@ from services.searcher.core.shelf import Shelf
 from services.searcher.core.vocabulary import Like
 
 Arm = Literal["full", "bm25", "dense", "rrf", "minmax"]
-"""How candidates are put in order; all but the first are for comparison."""
+"""The way in which candidates are put in order; all but the first are for comparison."""
 CANDIDATES = 100
 """The best by words, and as many of the nearest in meaning."""
 COMPARED = 64
@@ -35,21 +35,22 @@ REST = 0.8
 FIRST = 5
 """Rows among which one must have it."""
 COVERED, TOKENS = 0.5, 0.5
-"""What the words of a query that a row holds, and its tokens, count for that; a text's meaning counts 1."""
+"""The weights in the evidence for a row: of the query's words that it has, and of its tokens; a text's meaning counts
+1."""
 ALIKE = 0.35
 """The cosine from which on two texts are called similar in meaning."""
 _RANK = 60.0
 _COMMON = 100.0
-"""How much less a literal counts that is in all rows than one that is in none."""
+"""The factor by which a literal that is in all rows counts less than one that is in none."""
 
 
 class Weights(msgspec.Struct, frozen=True):
     """Weights of the comparisons; the words of the text itself count 1 and share that with the wider text's."""
 
     wide: float = 0.0
-    """The share of the text with its neighbours, by words ..."""
+    """The share of the text with its neighbours in the comparison by words."""
     wide_meaning: float = 0.0
-    """... and by meaning."""
+    """The share of the text with its neighbours in the comparison by meaning."""
     pairs: float = 0.5
     title: float = 0.0
     around: float = 0.0
@@ -59,13 +60,15 @@ class Weights(msgspec.Struct, frozen=True):
     """The weight of words that a text has exactly as in the query, such as a path; rare ones count all of this."""
     person: float = 0.0
     known: float = 0.39
-    """How much must speak for a row, from 0 to 1, for the project to know anything of a query: with a model that knows
-    its words, ..."""
+    """The least share, from 0 to 1, that must speak for a row for the project to know anything of a query, with a model
+    that knows the query's words. This one and the next two were chosen so that of questions about other things about
+    nine of ten find nothing, and of those that can be answered fewer than one in a hundred does."""
     known_by_words: float = 0.30
-    """... and by words alone; ..."""
+    """The least share, from 0 to 1, that must speak for a row by words alone for the project to know anything of a
+    query."""
     meant: float = 0.39
-    """... or how nearly it must mean the same, whatever its words. Chosen so that of questions about other things
-    about nine of ten find nothing, and of those that can be answered fewer than one in a hundred does."""
+    """The least nearness in meaning, from 0 to 1, by which the project knows something of a query, whatever its
+    words."""
 
 
 OF_MESSAGES = Weights(wide=0.5, wide_meaning=0.65, pairs=0.5, title=0.3, meaning=2.2, late=4.0, person=0.3)
@@ -137,7 +140,7 @@ def _likes(shelf: Shelf, query: Query) -> dict[int, Sequence[Like]]:
 
 
 def near(similarity: Floats, wide_similarity: Floats, weights: Weights) -> Floats:
-    """How near texts are in meaning, from 0 to 1, by the cosines of the text itself and of the wider one."""
+    """The nearness of texts in meaning, from 0 to 1, by the cosines of the text itself and of the wider one."""
     one, other = (np.maximum(0, cosine - FLOOR) / (1 - FLOOR) for cosine in (similarity, wide_similarity))
     return np.asarray((1 - weights.wide_meaning) * one + weights.wide_meaning * other, np.float32)
 
@@ -152,7 +155,7 @@ class Compared(msgspec.Struct, frozen=True):
     wide_cosine: Floats
     is_person: Flags
     verbatim: Floats
-    """How much it counts that a row has something of the query word for word, from 0 to 1."""
+    """The weight, from 0 to 1, of what a row has of the query word for word."""
     late: Floats | None = None
     wide_late: Floats | None = None
 
@@ -185,7 +188,7 @@ def holding(shelf: Shelf, literal: str, allowed: Flags) -> tuple[Places, float]:
 
 
 def first_scores(compared: Compared, weights: Weights) -> Floats:
-    """What candidates are worth before they are compared token by token."""
+    """The scores of candidates before they are compared token by token."""
     meaning = near(compared.cosine, compared.wide_cosine, weights)
     scores = compared.by_words + weights.meaning * meaning + weights.verbatim * compared.verbatim
     return np.asarray(scores + weights.person * compared.is_person, np.float32)
@@ -253,7 +256,7 @@ def _ordering(compared: Compared, weights: Weights, arm: Arm) -> Floats:
 
 
 def absolute(compared: Compared, at: int, known: float = 1.0) -> float:
-    """How good a candidate is whatever else there is: by the share of the query's words that it holds, and by meaning.
+    """The quality of a candidate whatever else there is: by the share of the query's words that it has, and by meaning.
 
     Where a model does not know the query it is the words alone that say so.
     """

@@ -20,7 +20,7 @@ class ShelfRow(NamedTuple):
     id: str
     hash: str
     place: int
-    """Where the store keeps it."""
+    """The place of the row in the store."""
     session: str = ""
     actor: str = ""
     role: str = ""
@@ -41,9 +41,9 @@ class Scope(NamedTuple):
     until: float = 0.0
     as_of: int = 0
     quarantined: frozenset[str] = frozenset()
-    """Sessions whose rows are returned to nobody who asks ..."""
+    """The sessions whose rows are returned to nobody who asks."""
     quarantined_rows: frozenset[str] = frozenset()
-    """... and ids of single rows of which that is so."""
+    """The ids of single rows that are returned to nobody who asks."""
     left_out: frozenset[str] = frozenset()
     """Ids of rows that the asker has before them already."""
 
@@ -91,7 +91,7 @@ class Shelf:
         self._read([decoded(entry.terms) for entry in entries], entries)
 
     def remove(self, ids: Iterable[str]) -> None:
-        """What is no longer to be found."""
+        """Remove rows that are no longer to be found."""
         self.alive = self.alive.copy()
         for name in ids:
             number = self.at_id.pop(name, None)

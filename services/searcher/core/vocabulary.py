@@ -19,7 +19,7 @@ from services.searcher.core.arrays import Array, Floats
 GRAM = 3
 """Characters of a part. Syllables of Korean are taken apart into letters first."""
 LEAST = 0.55
-"""How alike two words must be, from 0 to 1, to be taken for forms of one."""
+"""The least likeness of two words, from 0 to 1, to be taken for forms of one."""
 SHORTEST, LEAST_SHARE, PART = 4, 0.35, 0.6
 """Characters that a word has at least, and its share of a longer one, to be found at that one's beginning or end; and
 how alike they count."""

@@ -141,7 +141,7 @@ def _facts(session: TaggedSession, item: Seen, context: InboundContext) -> Seque
 
 
 def _named(item: SessionIdle | ErrorSeen | CompactionSeen) -> str:
-    """What makes a report without an id the same one again."""
+    """The name under which a report without an id is the same one again."""
     match item:
         case ErrorSeen():
             return refusal(failed_call(item))
@@ -167,7 +167,7 @@ def _session_seen(session: TaggedSession, item: SessionSeen, context: InboundCon
 
 
 def _forks(item: SessionSeen, origin: TaggedSession | None) -> Iterator[Event]:
-    """What a copy takes over: its numbers by content, since a harness may give its copies new ids, and its places."""
+    """The facts that a copy takes over: numbers by content, since a harness may give copies new ids, and places."""
     if not item.forked_from or origin is None:
         return
     copied = list(_copied(origin.conversation, item.forked_at))

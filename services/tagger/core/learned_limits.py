@@ -8,7 +8,7 @@ from services.domain.window import Learned
 
 
 def unknown_limits(common: Learned, own: Learned, address: Address) -> list[Event]:
-    """What all sessions should know of it. What is known already yields nothing.
+    """The facts that all sessions should know of it. What is known already yields nothing.
 
     Of a model without a name nothing is learned, since it may be any.
     """

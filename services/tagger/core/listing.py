@@ -79,7 +79,7 @@ def _placed(conversation: Conversation, places: Mapping[str, int]) -> Iterator[E
 
 
 def _parts_listed(conversation: Conversation, messages: Sequence[Listed]) -> Iterator[Event]:
-    """Where a harness sends other parts of a message than those that are known, or in another order."""
+    """Messages of which a harness sends other parts than those that are known, or in another order."""
     for listed in messages:
         known = conversation.messages.get(listed.message)
         if known is None:

@@ -10,7 +10,7 @@ MIN_LIMIT = 1_024
 MAX_LIMIT = 10_000_000
 """No context window is smaller or larger: such a number in an error is something else."""
 MAX_CHARACTERS = 16_384
-"""How much of an error is read. Providers name the reason at the beginning."""
+"""The characters of an error that are read. Providers name the reason at the beginning."""
 MAX_DEPTH = 6
 """Bodies within bodies: a gateway hands on what another gateway has answered."""
 
@@ -103,7 +103,7 @@ _MESSAGES = (
     "finish_reason",
 )  # fmt: skip
 _CODES = ("type", "code", "status", "statusCode", "name", "n_ctx", "n_prompt_tokens")
-"""Where errors hold their words. Other fields may hold the prompt itself, which may hold any words."""
+"""The fields of errors that have codes and numbers. Other fields may be the prompt itself, with any words."""
 
 
 def _patterns(patterns: Iterable[str]) -> tuple[re.Pattern[str], ...]:
@@ -118,7 +118,7 @@ _used = _patterns(_USED)
 
 
 def read_overflow(text: str) -> Overflow | None:
-    """What an error reports of the length of a prompt; none if it is about something else."""
+    """The report of an error on the length of a prompt; None if it is about something else."""
     words = "\n".join(texts_of(text))[:MAX_CHARACTERS]
     if _overflow.search(words) or (_doubtful.search(words) and not _rate.search(words)):
         return Overflow(limit=_first(_limits, words), used=_first(_used, words))

@@ -84,9 +84,9 @@ class TaggedSession(msgspec.Struct, frozen=True):
     """The ordinal of the last message of that step."""
     model: ModelChanged | None = None
     learned: Learned = Learned()
-    """What it has learned of models' limits, and the model in work."""
+    """The limits of models that it has learned, and the model in work."""
     reported: frozenset[str] = frozenset()
-    """What was reported since the last step without an id of its own: idle, compacted, the texts of refusals."""
+    """The reports since the last step that have no id of their own: idle, compacted, the texts of refusals."""
     since: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     """The newest time at which something of this was forgotten."""
     all_reported: Map[str, None] = Map()

@@ -15,7 +15,7 @@ MILLISECONDS = 1000
 def tool_seen(
     session: TaggedSession, item: PartSeen, requests: Mapping[str, Request], recorded: PartRecorded | None
 ) -> list[Event]:
-    """What is new about a call that has ended.
+    """The new facts about a call that has ended.
 
     `requests` holds what the calls ask for whose arguments are in the bucket, by reference; `recorded` is the part as
     it is recorded now, where it was not known as it is.

@@ -18,9 +18,9 @@ from services.memory.gate.verdict import judge
 from services.memory.strength import DAY
 
 GRACE = 14 * DAY
-"""How old a memory has to be: what it names may be on another branch, or not committed yet."""
+"""The least age of a memory: what it names may be on another branch, or not committed yet."""
 VOLATILE = 30 * DAY
-"""How old one has to be that names the number of a line, or reports what was the case once."""
+"""The least age of a memory that names the number of a line, or reports what was the case once."""
 PASSING = {
     "raw_error": "it is an error, word for word",
     "commit_or_ci_snapshot": "it reports how a commit or a run of tests went",
@@ -44,7 +44,7 @@ class Staleness:
     needs_model = False
 
     def backlog(self, scene: Scene) -> int:
-        """How many memories would be archived."""
+        """The number of memories that would be archived."""
         return len(self.changes(scene))
 
     def changes(self, scene: Scene) -> Sequence[TaskChange]:

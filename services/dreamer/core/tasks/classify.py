@@ -51,7 +51,7 @@ class WeighedText(msgspec.Struct, frozen=True):
 
 
 class Weight(msgspec.Struct, frozen=True):
-    """What a model says of one text."""
+    """The weight that a model gives one text."""
 
     handle: str
     importance: str
@@ -71,7 +71,7 @@ class Classification(QuestionTask):
     CRON = "0 6 * * *"
 
     def left(self, scene: Scene) -> int:
-        """How many memories have a weight that nobody has given them."""
+        """The number of memories with a weight that nobody has given them."""
         return len(_offered(scene))
 
     def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:
@@ -92,7 +92,7 @@ class Classification(QuestionTask):
 
 
 def scale_of(answer: WeightChoice, named: Mapping[str, Memory | str]) -> str:
-    """What is wrong with an answer by which the examples weigh otherwise. Which texts those are it does not say."""
+    """The fault of an answer by which the examples weigh otherwise. Which texts those are is left open."""
     weights = {one.handle: one.importance for one in answer.memories}
     expected = {name: EXAMPLES[one] for name, one in named.items() if isinstance(one, str)}
     if any(name not in weights for name in expected):

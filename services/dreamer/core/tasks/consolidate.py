@@ -33,7 +33,7 @@ class Consolidation:
     needs_model = False
 
     def backlog(self, scene: Scene) -> int:
-        """How many merges and copies of a protected memory there are."""
+        """The number of merges, and of copies of a protected memory."""
         return len(self.changes(scene))
 
     def changes(self, scene: Scene) -> Sequence[TaskChange]:

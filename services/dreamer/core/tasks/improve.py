@@ -79,7 +79,7 @@ class Improvement(QuestionTask):
     takes_tree = True
 
     def backlog(self, scene: Scene) -> int:
-        """How many memories have paths to be completed, and how many are reports."""
+        """The number of memories with paths to be completed, and of those that are reports."""
         return len(self.changes(scene)) + self.left(scene)
 
     def changes(self, scene: Scene) -> Sequence[TaskChange]:
@@ -98,7 +98,7 @@ class Improvement(QuestionTask):
         return undecided(scene, found)
 
     def left(self, scene: Scene) -> int:
-        """How many memories are reports, and were not worded yet."""
+        """The number of memories that are reports, and were not worded yet."""
         return len(_offered(scene))
 
     def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:

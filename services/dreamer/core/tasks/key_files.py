@@ -20,7 +20,7 @@ class KeyFileSearch:
     needs_model = False
 
     def backlog(self, scene: Scene) -> int:
-        """How many files would be proposed."""
+        """The number of files that would be proposed."""
         return len(self.changes(scene))
 
     def changes(self, scene: Scene) -> Sequence[TaskChange]:

@@ -23,7 +23,7 @@ class DocsMaintenance:
         self.model: ModelPart = self
 
     def backlog(self, scene: Scene) -> int:
-        """How many documents there is something new to propose for by rules."""
+        """The number of documents for which rules have something new to propose."""
         return len(self.changes(scene))
 
     def changes(self, scene: Scene) -> Sequence[TaskChange]:
@@ -39,7 +39,7 @@ class DocsMaintenance:
         return found
 
     def left(self, scene: Scene) -> int:
-        """How many sections a model was not asked about."""
+        """The number of sections that a model was not asked about."""
         return len(offered_sections(scene))
 
     def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:

@@ -60,7 +60,7 @@ class Verification:
     looks_at_changes = True
 
     def backlog(self, scene: Scene) -> int:
-        """How many memories have another mark, or another path, than the tree gives them."""
+        """The number of memories with another mark, or another path, than the tree gives them."""
         return len(self.changes(scene))
 
     def changes(self, scene: Scene) -> Sequence[TaskChange]:
@@ -137,7 +137,7 @@ def _sentence(one: Evidence) -> str:
 
 
 def _evidence(named: Named, text: str, tree: Tree, ignored: str) -> Iterator[Evidence]:
-    """What the tree proves of each thing; nothing of what it does not contain."""
+    """The evidence of the tree on each thing; none on what it does not contain."""
     holding = list[NamedPath]()
     for one in named.paths:
         if found := _of_path(one, tree, ignored, may_be_absent=named.may_be_absent):

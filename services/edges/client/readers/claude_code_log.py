@@ -6,7 +6,7 @@ import msgspec
 
 
 class TokenUsage(msgspec.Struct):
-    """What the provider counted."""
+    """The tokens that the provider counted."""
 
     input_tokens: int | None = 0
     output_tokens: int | None = 0
@@ -15,7 +15,7 @@ class TokenUsage(msgspec.Struct):
 
 
 class MediaSource(msgspec.Struct):
-    """Where an image or a document is."""
+    """The place of an image or a document."""
 
     media_type: str = ""
     data: str = ""
@@ -80,7 +80,7 @@ class LogLine(msgspec.Struct, rename="camel"):
 
     @property
     def as_message(self) -> ApiMessage | None:
-        """What the line adds to the conversation."""
+        """The message that the line adds to the conversation; None: it adds none."""
         if self.type in {"user", "assistant"} and isinstance(self.message, ApiMessage):
             return self.message
         if self.type == "system" and self.subtype == "local_command" and isinstance(self.content, str):

@@ -19,11 +19,11 @@ _BEGINNING = 400
 _CALLS = {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"}
 _RESULTS = {"function_call_output", "custom_tool_call_output", "tool_search_output"}
 _PUT_IN = ("<", "# AGENTS.md instructions")
-"""How texts begin that Codex itself sends in the person's name."""
+"""The beginnings of texts that Codex itself sends in the person's name."""
 
 
 class _TokenCount(msgspec.Struct):
-    """What the provider counted for one answer; cached tokens are part of the input, reasoning of the output."""
+    """The tokens that the provider counted for one answer; cached ones are in the input, reasoning in the output."""
 
     input_tokens: int = 0
     cached_input_tokens: int = 0
@@ -32,13 +32,13 @@ class _TokenCount(msgspec.Struct):
 
 
 class _UsageOfCall(msgspec.Struct):
-    """What was counted so far, and for the newest answer."""
+    """The tokens that were counted so far, and for the newest answer."""
 
     last_token_usage: _TokenCount | None = None
 
 
 class _Payload(msgspec.Struct):
-    """What a line says, of any type."""
+    """The content of a line, of any type."""
 
     type: str = ""
     id: str | None = None

@@ -14,7 +14,7 @@ NAME = "Gemini CLI (~/.gemini/tmp/*/chats/session-*.json, .jsonl)"
 
 
 class _ChatTokens(msgspec.Struct):
-    """What the provider counted; cached tokens are part of the input."""
+    """The tokens that the provider counted; cached tokens are part of the input."""
 
     input: int = 0
     output: int = 0

@@ -12,7 +12,7 @@ from services.edges.client.transcript import Transcript, UnreadableTranscript
 
 NAME = "OpenCode (`opencode export`, its store opencode.db)"
 CLEARED = "[Old tool result content cleared]"
-"""What OpenCode sends in place of an output that it has pruned."""
+"""The text that OpenCode sends in place of an output that it has pruned."""
 
 _SIGNATURES = ("signature", "redactedData", "redactedContent")
 _STATUS: dict[str, ToolStatus] = {"completed": "completed", "error": "error", "running": "running"}
@@ -64,7 +64,7 @@ class Info(msgspec.Struct):
 
 
 class _File(msgspec.Struct):
-    """What a tool returned in addition to its text."""
+    """A file that a tool returned in addition to its text."""
 
     mime: str = ""
     url: str = ""
@@ -235,7 +235,7 @@ def _output(state: _ToolState) -> str:
 
 
 def _attachments(state: _ToolState) -> tuple[Attachment, ...]:
-    """What OpenCode sends with an output: nothing with a failure, and nothing with one that it has pruned."""
+    """The attachments that OpenCode sends with an output: none with a failure, and none with one that it has pruned."""
     if state.status != "completed" or (state.time and state.time.compacted):
         return ()
     return tuple(attachment(one.url, one.mime, one.filename or "") for one in state.attachments or ())

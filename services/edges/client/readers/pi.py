@@ -14,7 +14,7 @@ NAME = "Pi (~/.pi/agent/sessions/*/*.jsonl)"
 
 
 class _Usage(msgspec.Struct, rename="camel"):
-    """What the provider counted; the input is without what the cache served or stored."""
+    """The tokens that the provider counted; the input is without what the cache served or stored."""
 
     input: int = 0
     output: int = 0

@@ -31,7 +31,7 @@ _COMMITS, _CHANGED, _FAILING, _OPEN, _OVERCOME, _DONE, _RAN, _READ, _OUTLINE = (
     1.5,
     2.5,
 )
-"""What the lines weigh, among the sentences of a unit."""
+"""The weights of the lines, among the sentences of a unit."""
 
 
 def actions(done: UnitWork, found: NameIndex, plan: TaskPlan) -> list[KeySentence]:
@@ -80,7 +80,7 @@ def _changed(done: UnitWork, found: NameIndex) -> Iterator[str]:
 
 
 def _outlines(done: UnitWork, found: NameIndex) -> Iterator[str]:
-    """What was seen to stand in the files that were worked with, those with the most that matters first."""
+    """Lines about the contents of the files that were worked with, those with the most that matters first."""
     paths = dict.fromkeys((*(path for path, _ in done.changed), *done.read))
     outlines = {path: [name for name in found.defined.get(path, ()) if name not in found.own] for path in paths}
     worth = {path: sum(found.weights[name] for name in each) for path, each in outlines.items()}

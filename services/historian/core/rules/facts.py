@@ -28,9 +28,9 @@ AGAIN = 0.7
 _CORRECTION = 400
 _QUESTION = ("?", "\uff1f")
 OFTEN = 3
-"""Runs from which on a command is how the work is checked ..."""
+"""The runs from which on a command counts as the way in which the work is checked."""
 COUNTED = 2
-"""... or those where it also counts what passed."""
+"""The runs that are enough for a command that also counts what passed."""
 
 
 def facts(unit: Sequence[Step]) -> Iterator[SummaryFact]:
@@ -43,7 +43,7 @@ def facts(unit: Sequence[Step]) -> Iterator[SummaryFact]:
 
 
 def observations(unit: Sequence[Step], done: UnitWork) -> Iterator[Observation]:
-    """Where a person turned the work around, and failures that were overcome."""
+    """The turns that a person gave the work, and failures that were overcome."""
     is_answered = False
     for step in unit:
         for text in step.of_person:
@@ -70,7 +70,7 @@ def checking(done: Sequence[UnitWork]) -> Iterator[SummaryFact]:
 
 
 def failing(done: Sequence[UnitWork]) -> Iterator[Observation]:
-    """What failed more than once and never passed again."""
+    """The commands that failed more than once and never passed again."""
     last = {run.command: run for work in done for run in work.runs}
     for command, run in last.items():
         if run.error and run.times > 1:
@@ -94,7 +94,7 @@ def repeated(steps: Sequence[Step]) -> Iterator[Observation]:
 
 
 def stated_rules(text: str) -> Iterator[str]:
-    """What a person wants or does not want, in sentences of some words."""
+    """The rules of a person: what they want or do not want, in sentences of some words."""
     for sentence in sentences(text) if len(text) <= OWN_WORDS else ():
         if phrase_patterns.RULE.search(sentence) and is_informative(sentence) and not sentence.endswith(_QUESTION):
             yield sentence

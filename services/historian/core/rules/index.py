@@ -21,11 +21,11 @@ COMMIT, LISTED = 3.0, 1.0
 NUMBER = 0.5
 """The part of that for a number, which mostly is a size or a place."""
 DEFINED = 3.0
-"""What a definition counts where the home of a name is looked for."""
+"""The weight of a definition where the home of a name is looked for."""
 MOST = 450
 """Names of a unit."""
 LEAST = 0.5
-"""What a number, or a name without a home, must weigh to be picked."""
+"""The least weight at which a number, or a name without a home, is picked."""
 HOME = "#"
 """Between a file and what is at home in it; an issue's number begins with it."""
 
@@ -43,7 +43,7 @@ class NameIndex(msgspec.Struct, frozen=True):
     homes: dict[str, str]
     """Name -> the path of the file that it is defined in, or mentioned most."""
     own: frozenset[str]
-    """What the agent defined itself."""
+    """The names that the agent defined itself."""
     defined: dict[str, tuple[str, ...]] = {}
     """Path -> what is defined in the file, in the order in which it was read."""
 

@@ -22,7 +22,7 @@ _INFRA = re.compile(r"(?:^|/)(?:\.github/|Dockerfile|docker-compose|Makefile|\.g
 MOST = 2
 BASE = 35
 LONGEST_REQUEST = 20
-"""What the length of a person's text counts at most."""
+"""The greatest weight of the length of a person's text."""
 _DECISIVE = 2.5
 """The weight from which on a sentence counts as a decision."""
 

@@ -18,7 +18,7 @@ from services.historian.core.rules.work import trouble
 
 PERSON, AGENT, TASK = "U", "A", "Task"
 ASKING = frozenset({PERSON, TASK})
-"""Who asks for work: a person, or the agent that started the session."""
+"""The labels of those who ask for work: a person, or the agent that started the session."""
 LONG_MESSAGE = 700
 """Characters up to which a person's message stays whole; of a longer one sentences are chosen."""
 TRIVIAL = 12
@@ -26,7 +26,7 @@ TRIVIAL = 12
 LETTERS = 2
 """Letters that a message has at least."""
 THOUGHT = 0.5
-"""What a thought counts before its contents."""
+"""The weight of a thought before its contents count."""
 SETTLED = 6.0
 """The additional weight of a sentence that is labelled as decided or open: it is listed with a person's words."""
 FIRST = 3
@@ -150,7 +150,7 @@ def _from_agent(turn: Turn, source: str = "") -> Iterator[KeySentence]:
 
 
 def _information(sentence: str) -> float:
-    """How informative its words are: names, reasons and outcomes."""
+    """The weight of a sentence by its words: names, reasons and outcomes."""
     weight = 0.5 + min(3, len(set(names(sentence)))) * 0.4 + 0.3 * ("`" in sentence)
     weight += 1.2 * bool(phrase_patterns.DECISION.search(sentence)) + 0.6 * bool(
         phrase_patterns.OUTCOME.search(sentence)

@@ -19,11 +19,11 @@ class Step(msgspec.Struct, frozen=True):
     last: int
     at: datetime | None = None
     requests: tuple[str, ...] = ()
-    """What a person wrote, or the agent that started the session."""
+    """The texts of a person, or of the agent that started the session."""
     is_task: bool = False
     """Whether that agent wrote them."""
     moves: tuple[str | Call, ...] = ()
-    """What the agent wrote and did, in its order."""
+    """The texts and calls of the agent, in order."""
     thought: tuple[str, ...] = ()
     """Its reasoning."""
     tokens: int = 0
@@ -36,12 +36,12 @@ class Step(msgspec.Struct, frozen=True):
 
     @property
     def reports(self) -> tuple[str, ...]:
-        """What the agent wrote."""
+        """The texts of the agent."""
         return tuple(one for one in self.moves if isinstance(one, str))
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """What it did."""
+        """The calls of the agent."""
         return tuple(one for one in self.moves if isinstance(one, Call))
 
 

@@ -30,7 +30,7 @@ T = TypeVar("T", SummaryFact, Observation)
 
 
 def summarise(chunk: Chunk, directory: str = "") -> Summary:
-    """What was read, in units of work. `directory`: the project's, which paths are shown from.
+    """The summary of a chunk, in units of work. `directory`: the project's, which paths are shown from.
 
     Where more follows and the last unit was not brought to an end by a turn, it is left for the next run.
     """

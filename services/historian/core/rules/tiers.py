@@ -94,7 +94,7 @@ def _anchored(text: str, title: str, anchors: Sequence[str]) -> str:
 
 
 def _second(unit: Read) -> str:
-    """What was wanted, the best that was sentences, and what came of it."""
+    """The second tier: the request, the best sentences on it, and the outcome."""
     replace = msgspec.structs.replace
     requests = sorted(unit.sentences.asked, key=lambda one: -one.weight)[:1]
     quotes = [replace(one, text=abridged(one.text, SHORT_QUOTE), head="") for one in requests]

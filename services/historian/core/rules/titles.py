@@ -40,14 +40,14 @@ def title(sentences: KeySentences, done: UnitWork, plan: TaskPlan, before: str) 
 
 
 def _result(sentences: KeySentences, done: UnitWork, plan: TaskPlan) -> str:
-    """What was committed, finished or reported."""
+    """The result: a commit, a finished task or a report."""
     subject = next((one.subject for one in reversed(done.commits) if one.subject), "")
     tasks = "; ".join((plan.done or plan.active)[:2])
     return subject or tasks or next((one.text for one in _informative(sentences) if one.last), "")
 
 
 def _best(sentences: KeySentences) -> str:
-    """What says most, in a few words."""
+    """The most informative sentence, in a few words."""
     short = [one for one in _informative(sentences) if len(one.text) <= PART]
     return max(short, key=lambda one: one.weight + len(one.text) / PART).text if short else ""
 
@@ -67,7 +67,7 @@ def _files(done: UnitWork) -> str:
 
 
 def _looked(done: UnitWork) -> str:
-    """What was read or run, where nothing else came of it."""
+    """The files that were read or the command that was run, where nothing else came of it."""
     if done.read:
         return f"Read {', '.join(map(base, done.read[:3]))}"
     return f"Ran {done.runs[0].command}" if done.runs else ""

@@ -16,11 +16,11 @@ class TaskPlan(msgspec.Struct, frozen=True):
     """Tasks by name, in the order of the plan."""
 
     done: tuple[str, ...] = ()
-    """What was finished in the unit."""
+    """The tasks that were finished in the unit."""
     active: tuple[str, ...] = ()
-    """What is being done at its end, or was in between."""
+    """The tasks that are being done at its end, or were in between."""
     open: tuple[str, ...] = ()
-    """What is not begun at its end."""
+    """The tasks that are not begun at its end."""
 
 
 def plans(units: Iterable[WorkUnit]) -> Iterator[TaskPlan]:

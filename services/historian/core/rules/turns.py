@@ -31,7 +31,7 @@ def turns(unit: Sequence[Step], at: int) -> Iterator[Turn]:
 
 
 def _following(unit: Sequence[Step], at: int, number: int) -> tuple[Call, ...]:
-    """What is done between a text and the next one."""
+    """The calls between a text and the next one."""
     calls: list[Call] = []
     for move in _moves(unit, at, number):
         if isinstance(move, Call):
@@ -42,7 +42,7 @@ def _following(unit: Sequence[Step], at: int, number: int) -> tuple[Call, ...]:
 
 
 def _moves(unit: Sequence[Step], at: int, number: int) -> Iterator[str | Call]:
-    """What comes behind a move, before a person speaks."""
+    """The moves behind one, before a person speaks."""
     yield from unit[at].moves[number + 1 :]
     for step in unit[at + 1 :]:
         if step.requests:
@@ -51,7 +51,7 @@ def _moves(unit: Sequence[Step], at: int, number: int) -> Iterator[str | Call]:
 
 
 def _leading(unit: Sequence[Step], at: int, number: int) -> tuple[Call, ...]:
-    """What was done right before a text."""
+    """The calls right before a text."""
     before = unit[at].moves[:number] or (unit[at - 1].moves if at and not unit[at].requests else ())
     calls: list[Call] = []
     for move in reversed(before):

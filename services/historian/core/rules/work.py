@@ -36,13 +36,13 @@ class CommandRun(msgspec.Struct, frozen=True):
     command: str
     times: int
     error: str = ""
-    """What went wrong the last time."""
+    """The failure of the last time; empty: it passed."""
     before: str = ""
-    """What went wrong an earlier time."""
+    """The failure of an earlier time; empty: it never failed before."""
     mended: tuple[str, ...] = ()
     """Files that were changed since then."""
     result: str = ""
-    """What it says that it counted, as a test does."""
+    """The counts that it printed, as a test does."""
     at: int = 0
     """The ordinal of the last time."""
 
@@ -99,7 +99,7 @@ def common_root(unit: Iterable[Step]) -> str:
 
 
 def trouble(call: Call) -> str:
-    """What a call's result says that went wrong, also where the harness took it for a success."""
+    """The line of a call's result that reports a failure, also where the harness took it for a success."""
     if call.failed:
         return call.error
     return beginning(broken(call.output), LONGEST_COMMAND) if call.kind == "run" else ""

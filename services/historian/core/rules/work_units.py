@@ -12,9 +12,9 @@ SMALL = 2_000
 LARGE = 8_000
 """Tokens from which on every word of a person, and every commit, ends a unit."""
 LARGEST = 14_000
-"""Tokens from which on a unit ends where the agent next says something ..."""
+"""Tokens from which on a unit ends where the agent next writes something."""
 HUGE = 24_000
-"""... and from which on it ends anywhere."""
+"""Tokens from which on a unit ends anywhere."""
 MANY = 40
 """Steps that count like `LARGEST`."""
 LONG, SHORT = 300, 40
@@ -59,7 +59,7 @@ def _turns(unit: list[Step], size: int, step: Step, following: Sequence[Step]) -
 
 
 def _weight(unit: list[Step], step: Step, following: Sequence[Step]) -> int:
-    """What speaks for it that a person turns to something else."""
+    """The weight of the signs that a person turns to something else."""
     length = sum(map(len, step.requests))
     weight = 2 if length >= LONG else 0 if length < SHORT else 1
     if step.at and unit[-1].at and step.at - unit[-1].at >= PAUSE:
@@ -73,7 +73,7 @@ def _weight(unit: list[Step], step: Step, following: Sequence[Step]) -> int:
 
 
 def _turn(following: Sequence[Step]) -> Iterator[Step]:
-    """What comes up to the next word of a person."""
+    """The steps up to the next text of a person."""
     for step in following:
         if step.requests:
             return

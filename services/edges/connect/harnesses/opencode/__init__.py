@@ -36,12 +36,12 @@ class OpenCode(Harness):
 
     @cached_property
     def places(self) -> Places:
-        """Where it looks for its configuration."""
+        """The places where it looks for its configuration."""
         return places(self.environment, self.here)
 
     @cached_property
     def sources(self) -> tuple[ConfigSource, ...]:
-        """What its files say."""
+        """The configurations in its files."""
         return sources(self.places)
 
     @cached_property
@@ -89,7 +89,7 @@ class OpenCode(Harness):
             yield f"Note: the package.json in {user} stays as it is. OpenCode asks npm for {stub.NEEDED} at its start."
 
     def warnings(self, path: Path, text: str, mode: Mode) -> Iterable[str]:
-        """Where nothing would compact while the installation is away."""
+        """A warning where nothing would compact while the installation is away."""
         if mode != "managed":
             return
         texts = {one.place.path: one for one in self.sources}

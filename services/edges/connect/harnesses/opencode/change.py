@@ -12,7 +12,8 @@ from services.edges.connect.written import STARTS, ConfigurationRecord, Unsuitab
 
 EMPTY = '{\n  "$schema": "https://opencode.ai/config.json"\n}\n'
 OFF = False
-"""What earlier releases set both switches of the harness's compaction to; today the adapter does that as it runs."""
+"""The value that earlier releases gave both switches of the harness's compaction; today the adapter does that as it
+runs."""
 WHERE = ("broker", "url", "password_env", STARTS)
 """Options that say where the broker is and who starts it; those of an older entry go."""
 

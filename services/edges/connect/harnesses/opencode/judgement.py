@@ -37,14 +37,14 @@ class OpenCodeState(msgspec.Struct, frozen=True):
     sources: tuple[ConfigSource, ...]
     plugins: tuple[PluginEntry, ...]
     connection: Connection | None
-    """How the last of our entries connects it; None: there is none of ours."""
+    """The connection by the last of our entries; None: there is none of ours."""
     switches: tuple[Switch, ...] = ()
     switched_off: tuple[str, ...] = ()
     """The configurations in which an earlier setup has switched compaction off."""
     conflicts: tuple[PluginConflict, ...] = ()
     dependencies: Literal["installed", "stand-in", "blocked", "missing"] = "installed"
     folder: str = ""
-    """Where OpenCode keeps its dependencies."""
+    """The folder in which OpenCode has its dependencies."""
     ripgrep: str = ""
     small: str = ""
     """The model that it is set to use for small work."""

@@ -37,12 +37,12 @@ def program(environment: Mapping[str, str]) -> Program | None:
 
 
 def executable(name: str, environment: Mapping[str, str], *others: Path) -> str:
-    """Where a program is, on the path or in one of these folders; empty: nowhere."""
+    """The path of a program, on the path or in one of these folders; empty: it is nowhere."""
     return shutil.which(name, path=os.pathsep.join([environment.get("PATH", ""), *map(str, others)])) or ""
 
 
 def source(place: ConfigFile, text: str | None) -> ConfigSource:
-    """What one text says, or why it cannot be read. OpenCode takes an empty file for an empty configuration."""
+    """A configuration as one text has it, or why it cannot be read. OpenCode takes an empty file for an empty one."""
     if text is None or not text:
         return ConfigSource(place)
     try:
@@ -69,7 +69,7 @@ def sources(where: Places) -> tuple[ConfigSource, ...]:
 
 
 def found_conflicts(where: Places, sources: Sequence[ConfigSource]) -> tuple[PluginConflict, ...]:
-    """What is in the way, over all configurations and folders."""
+    """The plugins that are in the way, over all configurations and folders."""
     return conflicts(plugins(sources), _discovered(where), _disabled(where))
 
 
