@@ -33,7 +33,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 }
 """Kind of file -> the paths of it; the first kind that fits counts."""
 
-BOUNDS: Mapping[str, int] = {"services": 1305, "adapters": 102, "tests": 2323, "pages": 314, "tooling": 8}
+BOUNDS: Mapping[str, int] = {"services": 1303, "adapters": 102, "tests": 2323, "pages": 314, "tooling": 8}
 """Kind of file -> how many vague words there are. Whoever rewords one lowers it; none goes up."""
 
 OF_PEOPLE = "quotes what people, agents and programs write; rewording it would change what is recognized"
