@@ -37,7 +37,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 }
 """Kind of file -> the paths of it; the first kind that fits counts."""
 
-BOUNDS: Mapping[str, int] = {"services": 1304, "adapters": 102, "tests": 2323, "pages": 314, "tooling": 8}
+BOUNDS: Mapping[str, int] = {"services": 1302, "adapters": 102, "tests": 1954, "pages": 314, "tooling": 8}
 """Kind of file -> how many vague words there are. Whoever rewords one lowers it; none goes up."""
 
 OF_PEOPLE = "quotes what people, agents and programs write; rewording it would change what is recognized"
@@ -87,6 +87,7 @@ EXEMPT: Mapping[tuple[str, str], str] = {
     ("tests/memory/test_*.py", r'"Do not tell the user|` tells how to begin'): OF_PEOPLE,
     ("tests/test_hostile_texts.py", r'"says told that "'): OF_PEOPLE,
     ("tests/harness/scenarios.py", r'"Tell me a story\."'): OF_PEOPLE,
+    ("tests/*", r"\.say\("): "calls a helper, whose own name is counted",
     ("*", r"\boutput\.tell\(\)"): "is a method of Python's files",
     ("*", r"`records are kept`"): OF_PEOPLE,
 }
