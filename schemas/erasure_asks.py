@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import msgspec
 
-from schemas.ask import Ask
+from schemas.ask import Ask, RequestReply
 from schemas.numbers import Count
 
 
@@ -44,4 +44,4 @@ class ErasureOrders(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
-ERASURE_ASKS: tuple[type[Ask], ...] = (ErasuresAsk,)
+ERASURES = RequestReply(ErasuresAsk, ErasureOrders, order=290)

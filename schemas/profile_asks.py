@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from schemas.ask import Ask
+from schemas.ask import Ask, RequestReply
 from schemas.numbers import Count
 
 TraitState = Literal["shown", "no_room", "retired", "off"]
@@ -44,4 +44,4 @@ class ProfileReply(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
-PROFILE_ASKS: tuple[type[Ask], ...] = (ProfileAsk,)
+PROFILE = RequestReply(ProfileAsk, ProfileReply, order=180)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import msgspec
 
-from schemas.ask import Ask
+from schemas.ask import Ask, RequestReply
 from schemas.numbers import Count, Wait
 
 
@@ -46,4 +46,4 @@ class OfferedQuestion(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
-QUESTION_ASKS: tuple[type[Ask], ...] = (QuestionAsk,)
+QUESTION = RequestReply(QuestionAsk, OfferedQuestion, order=280)

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import msgspec
 
-from schemas.ask import Ask
+from schemas.ask import Ask, RequestReply
 
 
 class HealthAsk(Ask, frozen=True):
@@ -35,3 +35,6 @@ class RoomHealth(msgspec.Struct, frozen=True, omit_defaults=True):
     """Facts that can be read and that a state of this room could not take in since the room began."""
     newest_unfolded: tuple[UnfoldedFact, ...] = ()
     """The last of them, the newest first."""
+
+
+HEALTH = RequestReply(HealthAsk, RoomHealth, order=60)

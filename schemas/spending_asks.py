@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from schemas.ask import Ask
+from schemas.ask import Ask, RequestReply
 from schemas.numbers import Count
 
 Owner = Literal["project", "installation"]
@@ -41,4 +41,4 @@ class SpentBudgets(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
-SPENDING_ASKS: tuple[type[Ask], ...] = (SpendingAsk,)
+SPENDING = RequestReply(SpendingAsk, SpentBudgets, order=300)

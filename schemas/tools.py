@@ -218,7 +218,8 @@ TOOLS_DECLARED: tuple[Tool, ...] = (
         modes=ALL_SESSIONS,
     ),
 )
-"""The tools without the actions that commands register. What agents are offered is `schemas.offered.TOOLS`."""
+"""The tools that come first, without the actions that commands register; those that questions declare follow them. What
+agents are offered is `schemas.offered.TOOLS`."""
 
 LINES: tuple[Line, ...] = (
     Line(

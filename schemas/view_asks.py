@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from schemas.ask import Ask
+from schemas.ask import Ask, RequestReply
 from schemas.numbers import Count
 
 
@@ -323,16 +323,14 @@ class DocProposalList(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
-VIEW_ASKS: tuple[type[Ask], ...] = (
-    SqlAsk,
-    ViewsCopyAsk,
-    HistoryRunsAsk,
-    DreamsAsk,
-    LastAdapterAsk,
-    ProjectAtAsk,
-    AliasesAsk,
-    ProjectsAsk,
-    ProjectSettingsAsk,
-    KeyFilesAsk,
-    DocsAsk,
-)
+SQL = RequestReply(SqlAsk, Rows, order=70)
+VIEWS_COPY = RequestReply(ViewsCopyAsk, ViewsCopy, order=80)
+HISTORY_RUNS = RequestReply(HistoryRunsAsk, HistoryRuns, order=90)
+DREAMS = RequestReply(DreamsAsk, DreamReport, order=100)
+LAST_ADAPTER = RequestReply(LastAdapterAsk, LastAdapter, order=110)
+PROJECT_AT = RequestReply(ProjectAtAsk, ProjectAt, order=120)
+ALIASES = RequestReply(AliasesAsk, ProjectAliases, order=130)
+PROJECTS = RequestReply(ProjectsAsk, ProjectList, order=140)
+PROJECT_SETTINGS = RequestReply(ProjectSettingsAsk, ProjectSettingsReply, order=150)
+KEY_FILES = RequestReply(KeyFilesAsk, KeyFileList, order=160)
+DOCS = RequestReply(DocsAsk, DocProposalList, order=170)

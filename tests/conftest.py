@@ -22,7 +22,6 @@ from services.settings import Http, Logs, Settings, Views
 from tests.helpers import recordings
 from tests.helpers.accounts import MAX_PAYLOAD, Accounts
 from tests.helpers.examples import use_profile
-from tests.helpers.rewriting import rewrite_share
 from tests.helpers.shared_rooms import Shared, loaded
 from tests.helpers.surroundings import SETTINGS
 
@@ -40,11 +39,6 @@ def pytest_configure(config: pytest.Config) -> None:
     use_profile()
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", default=None):
         gc.disable()  # while thousands of tests are collected: to look through them again and again took half the time
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection(session: pytest.Session) -> None:
-    rewrite_share(session.config, Path(__file__).parent)
 
 
 def pytest_collection_finish() -> None:

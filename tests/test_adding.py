@@ -17,7 +17,8 @@ ROW = re.compile(
     re.MULTILINE,
 )
 CHANGED = re.compile(r"^\+\+\+ b/(?P<file>.+)$", re.MULTILINE)
-PURE = "not broker and not house and not harness and not soak and not recorded and not slow"
+ALONE = "not broker and not house and not harness and not soak and not recorded"
+"""Every test of `make test` that needs no broker, no installation and no harness."""
 NOT_OF_A_COPY = (
     "--ignore=tests/adapter",
     "--ignore=tests/harness",
@@ -63,7 +64,9 @@ def test_the_recipes_fit_the_code_one_after_the_other(tmp_path: Path) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
 def test_a_copy_with_all_recipes_passes_its_checks(tmp_path: Path) -> None:
-    """What `make check` looks at, and all tests of pure code: a change of such a kind has to pass them, too."""
+    """What `make check` looks at, and all tests but those on a broker, an installation or a harness: a change of such a
+    kind has to pass them, too, also those that take long.
+    """
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     copied(tmp_path, set(filter(None, listed.split("\0"))))
     for recipe in FOUND:
@@ -74,7 +77,7 @@ def test_a_copy_with_all_recipes_passes_its_checks(tmp_path: Path) -> None:
     run(tmp_path, "-m", "ruff", "format", "--no-cache", "--check", "schemas", "services", "tests")
     run(tmp_path, "-m", "mypy", "--cache-dir", os.devnull)
     run(tmp_path, "-c", "from importlinter.cli import lint_imports; exit(lint_imports())")
-    run(tmp_path, "-m", "pytest", "-q", "-n", "2", "-m", PURE, *NOT_OF_A_COPY, "tests")
+    run(tmp_path, "-m", "pytest", "-q", "-n", "2", "-m", ALONE, *NOT_OF_A_COPY, "tests")
     run(tmp_path, "-m", "pytest", "-q", *dict.fromkeys(added))
 
 

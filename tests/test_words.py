@@ -1,6 +1,7 @@
 """Texts and names use the field's terms: words of a dialect are absent, and vague ones only become fewer."""
 
 import ast
+import os
 import re
 import subprocess
 from collections import Counter
@@ -16,6 +17,9 @@ DIALECT = ("told", "tell", "tells", "said", "held", "kept", "wish", "beside")
 """Words with a term of the field in their place: reported, answered, stored, pending, retained, request, next to."""
 VAGUE = ("say", "says", "hold", "holds", "keep", "keeps", "shown", "stands")
 """Words that are right now and then, and often stand for a verb that means one thing."""
+
+MADE = frozenset(re.findall(r"^([^*\n]+)/$", (ROOT / ".gitignore").read_text(), re.MULTILINE))
+"""Names of folders that are made here and are no part of the project."""
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "services": ("services/*.py", "services/*.sql", "schemas/*.py"),
@@ -34,7 +38,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 }
 """Kind of file -> the paths of it; the first kind that fits counts."""
 
-BOUNDS: Mapping[str, int] = {"services": 1203, "adapters": 102, "tests": 2323, "pages": 314, "tooling": 8}
+BOUNDS: Mapping[str, int] = {"services": 1200, "adapters": 102, "tests": 1954, "pages": 314, "tooling": 8}
 """Kind of file -> how many vague words there are. Whoever rewords one lowers it; none goes up."""
 
 RELATIVE = 0
@@ -91,6 +95,7 @@ EXEMPT: Mapping[tuple[str, str], str] = {
     ("tests/memory/test_*.py", r'"Do not tell the user|` tells how to begin'): OF_PEOPLE,
     ("tests/test_hostile_texts.py", r'"says told that "'): OF_PEOPLE,
     ("tests/harness/scenarios.py", r'"Tell me a story\."'): OF_PEOPLE,
+    ("tests/*", r"\.say\("): "calls a helper, whose own name is counted",
     ("*", r"\boutput\.tell\(\)"): "is a method of Python's files",
     ("*", r"`records are kept`"): OF_PEOPLE,
 }
@@ -149,6 +154,22 @@ def test_a_part_of_another_word_is_none(text: str) -> None:
     assert not words(text).keys() & {*DIALECT, *VAGUE}
 
 
+def test_the_files_of_a_copy_that_is_no_repository_are_found_without_git(tmp_path: Path) -> None:
+    for name in ("README.md", ".ci/run", "deploy/x/src/a.ts", "deploy/node_modules/b/b.ts", ".venv/lib/c.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert [".ci/run", "README.md", "deploy/x/src/a.ts"] == project_files(tmp_path)
+
+
+def test_what_git_tracks_and_what_is_there_are_the_files_of_a_repository(tmp_path: Path) -> None:
+    for name in ("tracked.md", "gone.md", "new.md"):
+        (tmp_path / name).touch()
+    for words_of_git in (["init", "-q"], ["add", "tracked.md", "gone.md"]):
+        subprocess.run(["git", *words_of_git], cwd=tmp_path, check=True)
+    (tmp_path / "gone.md").unlink()
+    assert ["tracked.md"] == project_files(tmp_path)
+
+
 def words(text: str) -> Counter[str]:
     """The words of a text in lower case; those of a name count each."""
     return Counter(re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower()))
@@ -183,11 +204,22 @@ def _without_exempt(path: str, text: str) -> str:
     return text
 
 
-def _tracked() -> Iterator[tuple[str, str]]:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for path in sorted(filter(None, listed.split("\0"))):
-        if any(fnmatch(path, one) for paths in KINDS.values() for one in paths) and (ROOT / path).is_file():
+def project_files(root: Path) -> list[str]:
+    """The paths of the project's files: what git tracks or, in a copy that is no repository, all but what is made."""
+    if (root / ".git").exists():  # also in a working tree, where it is a file
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True).stdout
+        return sorted(name for name in listed.split("\0") if (root / name).is_file())
+    found = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in MADE]
+        found += [str((Path(folder) / name).relative_to(root)) for name in files]
+    return sorted(found)
+
+
+def _project_texts() -> Iterator[tuple[str, str]]:
+    for path in project_files(ROOT):
+        if any(fnmatch(path, one) for paths in KINDS.values() for one in paths):
             yield path, (ROOT / path).read_text()
 
 
-TEXTS = dict(_tracked())
+TEXTS = dict(_project_texts())

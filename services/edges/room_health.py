@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from schemas.asks import Status
 from schemas.codec import encode
 from schemas.room_health import HealthAsk, RoomHealth
+from schemas.status_asks import Status
 from schemas.subjects import ask
 from services.kit.bus import Bus, NoResponder, Unreachable
 

@@ -1,7 +1,6 @@
 """The AsyncAPI document: what the author of a harness says and hears on the broker."""
 
 from schemas.ask import Ask
-from schemas.asks import ASKS
 from schemas.commands import Answer, Command, CommandMessage
 from schemas.envelope import Envelope
 from schemas.events import EVENTS, Event
@@ -9,8 +8,8 @@ from schemas.inbox import Inbound
 from schemas.streams import BODIES, DEAD, IN, INBOUND_BODIES, LOG, MAX_BODY_BYTES, MAX_PIECE_BYTES, Stream
 from schemas.subjects import MAX_ID_BYTES, SHARDS, token
 from services.desk.core.commands import COMMANDS
+from services.generate.asks import ASKS, reply_to
 from services.generate.docstrings import summary
-from services.generate.replies import reply_to
 from services.generate.schema import Json, to_text
 
 VERSION = "1"

@@ -6,15 +6,14 @@ from typing import Any
 import msgspec
 from msgspec import inspect as mi
 
-from schemas.asks import ASKS
 from schemas.commands import Answer, CommandMessage
 from schemas.envelope import Envelope
 from schemas.events import EVENTS
 from schemas.inbox import Inbound
 from schemas.plan import AnyEdit, Revision
 from services.desk.core.commands import COMMANDS, tools
+from services.generate.asks import ASKS, reply_to
 from services.generate.docstrings import field_docs
-from services.generate.replies import reply_to
 
 Json = dict[str, Any]
 Struct = type[msgspec.Struct]

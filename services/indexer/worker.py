@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from typing import ClassVar
 
-from schemas.asks import IndexPosition, IndexPositionAsk
 from schemas.events import (
     CommitsAdvanced,
     CommitSeen,
@@ -35,6 +34,7 @@ from schemas.events import (
     SessionForked,
     SessionOpened,
 )
+from schemas.search_asks import IndexPosition, IndexPositionAsk
 from services.domain.texts.bounds import beginning
 from services.indexer.verification import Misfit
 from services.indexer.work import PROMPT, IndexWork

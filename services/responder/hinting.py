@@ -13,10 +13,10 @@ from typing import Any, Generic, TypeVar, get_args
 
 import msgspec
 
-from schemas.asks import Hits, SearchAsk
 from schemas.codec import encode
 from schemas.envelope import Actor, Envelope
 from schemas.events import Event, HintDecided, MessageRecorded, PartRecorded
+from schemas.search_asks import Hits, SearchAsk
 from schemas.subjects import Address, ask
 from schemas.tools import Source
 from services.domain.conversation import is_written

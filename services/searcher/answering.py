@@ -10,8 +10,9 @@ from difflib import get_close_matches
 import msgspec
 import numpy as np
 
-from schemas.asks import Embedded, Hit, Hits, IndexPosition, IndexPositionAsk, SearchAsk, Served, ServedAsk
+from schemas.asks import Embedded
 from schemas.codec import encode
+from schemas.search_asks import Hit, Hits, IndexPosition, IndexPositionAsk, SearchAsk, Served, ServedAsk
 from schemas.subjects import ask as subject_of
 from schemas.tools import Source
 from services.domain.search.answer_text import AROUND, answer_text

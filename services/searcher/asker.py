@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from schemas.asks import SearchAsk
+from schemas.search_asks import SearchAsk
 from services.domain.search.fragments import CHARACTERS
 
 AGENT, PERSON = 25, 200

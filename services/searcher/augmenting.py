@@ -8,7 +8,7 @@ from typing import NamedTuple, get_args
 
 from msgspec.structs import replace
 
-from schemas.asks import AugmentAsk, Augmentation, Hit, Hits, SearchAsk
+from schemas.search_asks import AugmentAsk, Augmentation, Hit, Hits, SearchAsk
 from schemas.subjects import Address
 from schemas.tools import Source
 from services.domain.search.answer_text import degraded_lines, hit_lines

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import msgspec
 import numpy as np
 
-from schemas.asks import FoundSession
+from schemas.search_asks import FoundSession
 from services.kit.vectors import quoted
 from services.searcher.asker import Asker
 from services.searcher.copies import FACTS, Facts

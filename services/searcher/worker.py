@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
-from schemas.asks import AugmentAsk, Augmentation, Hits, SearchAsk
 from schemas.events import (
     Event,
     MemoryArchived,
@@ -27,6 +26,7 @@ from schemas.events import (
     StepOpened,
     alias,
 )
+from schemas.search_asks import AugmentAsk, Augmentation, Hits, SearchAsk
 from schemas.subjects import WHOLE_PROJECT
 from services.domain.search.fragments import CHARACTERS
 from services.kit.alias_reader import AliasReader

@@ -14,8 +14,9 @@ from itertools import cycle
 from msgspec.structs import replace
 
 from schemas.ask import Ask
-from schemas.asks import ExplainAsk, SessionAsk, TransformAsk
+from schemas.asks import SessionAsk, TransformAsk
 from schemas.codec import encode
+from schemas.explain_asks import ExplainAsk
 from schemas.subjects import Address, ask
 from services.edges.client.adapter import Adapter
 from services.edges.client.outbox import Outbox

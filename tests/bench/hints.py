@@ -15,10 +15,10 @@ from pathlib import Path
 import msgspec
 import uvloop
 
-from schemas.asks import IndexPosition, IndexPositionAsk
 from schemas.codec import encode
 from schemas.events import HintDecided
 from schemas.inbox import MessageSeen, StepSeen
+from schemas.search_asks import IndexPosition, IndexPositionAsk
 from schemas.subjects import Address, ask
 from services.domain.search.rows import BY_NAME
 from services.edges.client.adapter import Adapter

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from schemas.asks import Hit, Hits
 from schemas.commands import MemoryWrite
 from schemas.events import (
     Event,
@@ -16,6 +15,7 @@ from schemas.events import (
     SessionForked,
     SessionOpened,
 )
+from schemas.search_asks import Hit, Hits
 from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.domain.search.answer_text import answer_text, memories_in_answer

@@ -6,10 +6,10 @@ from typing import Annotated
 import msgspec
 import pytest
 
-from schemas.asks import ASKS
 from schemas.commands import CommandMessage
 from services.desk.core.commands import COMMANDS
 from services.domain.misread import misread
+from services.generate.asks import ASKS
 from tests.helpers.any_command import any_command
 from tests.helpers.wrong_input import CODE, VALUES
 

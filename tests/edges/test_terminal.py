@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from schemas.asks import SessionStatus, Status
+from schemas.status_asks import SessionStatus, Status
 from schemas.view_asks import HistoryRun, Rows
 from services.edges import cli
 from services.edges.cli import main

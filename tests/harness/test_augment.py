@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from pydantic import SecretStr
 
-from schemas.asks import AugmentAsk, Augmentation
 from schemas.codec import encode
 from schemas.events import MemoryWritten, PartRecorded, SpendSettled
+from schemas.search_asks import AugmentAsk, Augmentation
 from schemas.subjects import ask
 from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.edges.launcher.supervisor import Installation

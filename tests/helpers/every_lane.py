@@ -1,9 +1,17 @@
-"""A session in which every lane has something to do: on what is new, at a rebase, and to read for that."""
+"""A session in which every lane has something to do: on what is new, at a rebase, and to read for that.
 
-from collections.abc import Sequence
+A new lane brings its part of it: a function `scene` in its test, which is named after its module.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
 
 from schemas.inbox import Capability, PartSeen, Todo, TodoSeen
 from services.domain.limits import Limits, Prices
+from services.domain.registry import names_by_place
+from services.plan import lanes as package
 from services.plan.lanes import Lane
 from services.plan.lanes.hints import HintHit, NoteStatus
 from services.plan.lanes.skeletons import MOST_WITH_ARGUMENTS
@@ -22,6 +30,7 @@ LIMITS = Limits(
     head_documents=("ARCHITECTURE.md",),
     prices={"default": Prices(write=6.0)},  # so dear that no rebase is made for its price alone
 )
+TESTS = Path(__file__).parents[1] / "plan" / "lanes"
 BIG = "line\n" * 12_000
 """An answer of 15,000 tokens."""
 LOG = "built\n" * 2_000
@@ -35,7 +44,6 @@ PROSE = (
     "it was given, and the next request picks up what has changed. Please look at the test again, which is failing "
     "because of the order of the two events, and tell me in a few words what you think about it."
 )
-THINKING = f"<think>{'Let me see. ' * 35}</think>\n\nIt was the order."
 INJECTED = f"Go on.\n<system-reminder>{'Be quick. ' * 42}</system-reminder>"
 FAILURE = replace(ran("no such file: " + "x" * 600, call="f"), status="error")
 IMAGE = attached("data:image/png;base64," + "A" * 300)
@@ -64,6 +72,17 @@ def play(lanes: Sequence[Lane], able: tuple[Capability, ...], last: Sequence[Lan
     return harness, [*calls, harness.step()]
 
 
+@cache
+def scenes() -> tuple[Callable[[Harness], None], ...]:
+    """What the tests of lanes add: each a message of a person, and the agent's answer."""
+    found = []
+    for module in names_by_place(package, Lane):
+        test = TESTS / f"test_{module}.py"
+        if test.exists() and "\ndef scene(" in test.read_text():
+            found.append(import_module(f"tests.plan.lanes.test_{module}").scene)
+    return tuple(found)
+
+
 def beginning(harness: Harness) -> list[Call]:
     """A question and its answer leave the conversation, and the answer is dropped."""
     turn(harness, "Go.", text_part("I will."))
@@ -83,11 +102,13 @@ def middle(harness: Harness) -> list[Call]:
     harness.assistant(text_part("I build it."), *(called("bash", made, call=f"old{n}") for n, made in enumerate(makes)))
     for n in range(4):
         turn(harness, f"Step {n}.", text_part("Done."))
+    for scene in scenes():
+        scene(harness)
     turn(harness, PASTED, thought("because " * 40), text_part("I read it."), called("read", SAME, call="r1"))
     harness.add_message("user", IMAGE, text_part(INJECTED))
     edit = called("edit", {**SAME, "newString": "x"}, call="e1")
     seen = with_picture(ran(SHOWN, call="i1"))
-    harness.assistant(text_part(THINKING), called("ctx_reduce", {"drop": "1"}, NOTED, call="d1"), edit, FAILURE, seen)
+    harness.assistant(called("ctx_reduce", {"drop": "1"}, NOTED, call="d1"), edit, FAILURE, seen)
     turn(harness, "Look around.", *(called("read", {"filePath": f"{n}.py"}, BIG, call=f"b{n}") for n in range(3)),
          called("grep", WANTED, call="g1"), called("bash", {"command": "ps"}, LOG, call="l2"))  # fmt: skip
     harness.user("Thank you.")

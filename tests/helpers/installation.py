@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from schemas.asks import StatusAsk
 from schemas.codec import encode
 from schemas.envelope import Envelope
 from schemas.events import Event
+from schemas.status_asks import StatusAsk
 from schemas.streams import IN
 from schemas.subjects import ask
 from schemas.view_asks import HistoryRunsAsk

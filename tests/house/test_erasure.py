@@ -11,10 +11,10 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
-from schemas.asks import SearchAsk
 from schemas.codec import encode
 from schemas.commands import MemoryWrite, NoteWrite
 from schemas.inbox import DocumentSeen, PartSeen
+from schemas.search_asks import SearchAsk
 from schemas.streams import DEAD, INBOUND_BODIES, LOG
 from schemas.subjects import ask
 from services.domain.erasure.secret import MASK

@@ -10,9 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.asks import Hits, SearchAsk, Status, StatusAsk
 from schemas.codec import encode
 from schemas.commands import MemoryWrite
+from schemas.search_asks import Hits, SearchAsk
+from schemas.status_asks import Status, StatusAsk
 from schemas.subjects import ask
 from services.edges.connect.installation import judge
 from services.edges.connect.probe import look

@@ -10,7 +10,6 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from schemas.asks import Hits, SearchAsk, Status, StatusAsk
 from schemas.codec import encode
 from schemas.commands import MemoryWrite
 from schemas.events import (
@@ -22,6 +21,8 @@ from schemas.events import (
     ProjectIdentified,
     StepOpened,
 )
+from schemas.search_asks import Hits, SearchAsk
+from schemas.status_asks import Status, StatusAsk
 from schemas.streams import LOG
 from schemas.subjects import Address, ask
 from schemas.view_asks import Rows, SqlAsk

@@ -15,9 +15,10 @@ import msgspec
 import pytest
 import structlog
 
-from schemas.asks import EmbedAsk, Embedded, EmbeddedText, Hits, SearchAsk
+from schemas.asks import EmbedAsk, Embedded, EmbeddedText
 from schemas.codec import encode
 from schemas.events import CommitSeen, NoteWritten
+from schemas.search_asks import Hits, SearchAsk
 from schemas.streams import LOG
 from schemas.subjects import Address, ask
 from services.domain.search.rows import row_id

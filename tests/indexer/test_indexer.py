@@ -5,7 +5,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.asks import Hits, IndexPosition, IndexPositionAsk, SearchAsk
 from schemas.codec import encode
 from schemas.events import (
     CommitsAdvanced,
@@ -21,6 +20,7 @@ from schemas.events import (
     SessionClosed,
     SessionRenamed,
 )
+from schemas.search_asks import Hits, IndexPosition, IndexPositionAsk, SearchAsk
 from schemas.streams import BODIES
 from schemas.subjects import Address, ask
 from services.domain.record import Record, read_record

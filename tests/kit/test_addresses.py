@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.asks import ASKS, Ask
+from schemas.ask import Ask
 from schemas.codec import encode
 from schemas.commands import Answer, Command
 from schemas.inbox import Inbound
@@ -18,7 +18,7 @@ from services.console.worker import Console
 from services.desk.core.commands import COMMANDS
 from services.desk.worker import Desk
 from services.embedder.worker import Embedder
-from services.generate.replies import reply_to
+from services.generate.asks import ASKS, reply_to
 from services.indexer.worker import Indexer
 from services.kit.bus import Bus
 from services.responder.worker import Responder

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from schemas.asks import Hits, SearchAsk
 from schemas.events import HintDecided
 from schemas.inbox import SessionSeen
 from schemas.plan import AppendText
+from schemas.search_asks import Hits, SearchAsk
 from services.edges.launcher.broker import Broker
 from services.embedder.worker import Embedder
 from services.kit.bus import Bus

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.asks import ExplainAsk, Explanation, MemoryReply
+from schemas.asks import MemoryReply
 from schemas.codec import encode
 from schemas.commands import (
     MemoryArchive,
@@ -20,6 +20,7 @@ from schemas.commands import (
     NoteWrite,
 )
 from schemas.envelope import Actor
+from schemas.explain_asks import ExplainAsk, Explanation
 from schemas.plan import SetHead
 from schemas.subjects import Address, ask
 from services.edges.launcher.broker import Broker

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from schemas.asks import ExplainAsk, Explanation
 from schemas.codec import encode
 from schemas.commands import MemoryQuarantine
 from schemas.envelope import Actor
 from schemas.events import Event, PlanExtended, SessionClosed, SessionOpened, StepOpened
+from schemas.explain_asks import ExplainAsk, Explanation
 from schemas.inbox import SessionClosed as SessionEnded
 from schemas.plan import AnyEdit, SetHead
 from schemas.subjects import Address, ask

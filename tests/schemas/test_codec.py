@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.asks import ASKS, ClientManifest, CompactionContext, Explanation, Plan, SessionReport, Status
+from schemas.asks import ClientManifest, CompactionContext, Plan, SessionReport
 from schemas.codec import (
     Malformed,
     decode_envelope,
@@ -23,10 +23,13 @@ from schemas.envelope import Actor, Envelope
 from schemas.events import EVENTS, Event
 from schemas.events.flush import FlushRequested
 from schemas.events.session import SessionIdled, SessionRenamed
+from schemas.explain_asks import Explanation
 from schemas.inbox import Inbound, PartSeen, SessionSeen
+from schemas.status_asks import Status
 from schemas.subjects import Address
 from schemas.view_asks import Rows
 from services.desk.core.commands import COMMANDS
+from services.generate.asks import ASKS
 from tests.helpers.examples import examples
 from tests.schemas.strategies import IDS, MOMENTS, TEXTS, structs
 

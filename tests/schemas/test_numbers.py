@@ -6,12 +6,12 @@ import msgspec
 import pytest
 from msgspec import inspect as mi
 
-from schemas.asks import ASKS
 from schemas.codec import Malformed, decode_inbound
 from schemas.inbox import Inbound
 from schemas.numbers import MOST
 from schemas.view_asks import SqlAsk
 from services.desk.core.commands import COMMANDS
+from services.generate.asks import ASKS
 
 HEAD = b'{"id":"a","at":"2026-03-07T12:00:00Z","items":['
 

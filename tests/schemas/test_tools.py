@@ -4,13 +4,13 @@ import json
 
 import msgspec
 
-from schemas.asks import ASKS
 from schemas.codec import encode
 from schemas.offered import ACTIONS, TOOLS
 from schemas.tools import LINES, MEMORY, Line, Target, Tool
 from services.desk.core.commands import COMMANDS
 from services.domain.limits import Limits, MemoryLimits
 from services.domain.tokens import tokens
+from services.generate.asks import ASKS
 from services.responder.answers.client_manifest import MANIFEST, client_manifest
 
 FIELDS = {

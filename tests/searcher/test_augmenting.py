@@ -12,11 +12,11 @@ import msgspec
 import pytest
 from pydantic import SecretStr
 
-from schemas.asks import AugmentAsk, Augmentation, Hits, SearchAsk
 from schemas.codec import encode
 from schemas.events import QuestionAnswered, QuestionPut, SpendRefused, SpendReserved, SpendSettled
 from schemas.question_asks import OfferedQuestion
 from schemas.question_commands import QuestionAnswer
+from schemas.search_asks import AugmentAsk, Augmentation, Hits, SearchAsk
 from schemas.subjects import ask
 from services.desk.worker import Desk
 from services.domain.search.fragments import CHARACTERS

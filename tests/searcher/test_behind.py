@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.asks import Hits, SearchAsk
 from schemas.codec import encode
+from schemas.search_asks import Hits, SearchAsk
 from schemas.subjects import Address, ask
 from services.indexer.worker import Indexer
 from services.kit.bus import Appender, Bus

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from nats.aio.msg import Msg
 
-from schemas.asks import EmbedAsk, Hits, SearchAsk
+from schemas.asks import EmbedAsk
 from schemas.codec import encode
+from schemas.search_asks import Hits, SearchAsk
 from schemas.subjects import ask
 from services.edges.launcher.broker import Broker
 from services.embedder.worker import Embedder

@@ -7,9 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.asks import EmbedAsk, Hits, SearchAsk
+from schemas.asks import EmbedAsk
 from schemas.codec import encode
 from schemas.events import AliasAdded, Event, SessionOpened, StepOpened
+from schemas.search_asks import Hits, SearchAsk
 from schemas.subjects import Address, ask
 from services.domain.aliases import GLOBAL
 from services.kit.bus import Appender, Bus

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from schemas.asks import Hits, SearchAsk, Served, ServedAsk
 from schemas.codec import encode
+from schemas.search_asks import Hits, SearchAsk, Served, ServedAsk
 from schemas.subjects import ask
 from services.embedder.worker import Embedder
 from services.kit.bus import Bus

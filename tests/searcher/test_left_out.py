@@ -5,11 +5,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.asks import Hits, SearchAsk
 from schemas.codec import encode
 from schemas.commands import DropQueue, FlushRequest, MemoryQuarantine, MemoryWrite
 from schemas.envelope import Actor
 from schemas.plan import ReplaceText
+from schemas.search_asks import Hits, SearchAsk
 from schemas.subjects import Address, ask
 from services.edges.launcher.broker import Broker
 from services.embedder.worker import Embedder

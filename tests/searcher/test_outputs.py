@@ -8,9 +8,10 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from schemas.asks import ExpandAsk, Expanded, Hits, SearchAsk
+from schemas.asks import ExpandAsk, Expanded
 from schemas.codec import encode
 from schemas.commands import DropQueue, FlushRequest, MemoryQuarantine
+from schemas.search_asks import Hits, SearchAsk
 from schemas.subjects import Address, ask
 from services.edges.launcher.broker import Broker
 from services.indexer.worker import Indexer

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from schemas.asks import Hits, SearchAsk, Served
 from schemas.codec import encode
 from schemas.events import Event, MemoryQuarantined, MemoryReleased
+from schemas.search_asks import Hits, SearchAsk, Served
 from schemas.subjects import Address, ask
 from services.kit.bus import Appender, Bus
 from services.responder.answers import served

@@ -10,9 +10,10 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from schemas.asks import EmbedAsk, Hits, SearchAsk
+from schemas.asks import EmbedAsk
 from schemas.codec import encode
 from schemas.events import AliasAdded, AliasRemoved, NoteWritten
+from schemas.search_asks import Hits, SearchAsk
 from schemas.subjects import Address, ask
 from services.domain.aliases import GLOBAL
 from services.embedder.worker import Embedder

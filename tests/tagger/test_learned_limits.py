@@ -9,9 +9,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from schemas.asks import ExplainAsk, Plan, SessionAsk, SessionReport, TransformAsk
+from schemas.asks import Plan, SessionAsk, SessionReport, TransformAsk
 from schemas.codec import encode
 from schemas.events import HistoryRequested, LimitLearned, LimitWithdrawn, PlanExtended, PlanRebased, StepOpened
+from schemas.explain_asks import ExplainAsk
 from schemas.inbox import ErrorSeen, Inbound, Listed, MessageSeen, PartSeen, Seen, SessionSeen, StepSeen, UsageSeen
 from schemas.subjects import Address, ask
 from services.console.worker import Console

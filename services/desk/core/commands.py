@@ -15,6 +15,7 @@ from services.desk import core
 from services.domain.command import AddressKind, CommandRule
 from services.domain.decision import Decision
 from services.domain.registry import registered
+from services.domain.request_replies import request_replies
 from services.memory import decide as of_memory
 from services.memory.book import Book
 from services.memory.decide.context import BookContext, Refusal
@@ -60,8 +61,9 @@ OF_BOOKS: tuple[type[Command], ...] = tuple(rule.kind for rule in RULES.values()
 
 
 def tools() -> tuple[Tool, ...]:
-    """The tools that agents are offered, with the actions that commands register."""
-    return with_actions(TOOLS_DECLARED, (rule.action for rule in RULES.values() if rule.action))
+    """The tools that agents are offered, those of questions last, with the actions that commands register."""
+    of_questions = (one.tool for one in request_replies() if one.tool is not None)
+    return with_actions((*TOOLS_DECLARED, *of_questions), (rule.action for rule in RULES.values() if rule.action))
 
 
 def rule_of(command: Command) -> AnyRule:

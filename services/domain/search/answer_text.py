@@ -7,7 +7,7 @@ from shlex import quote
 
 import msgspec
 
-from schemas.asks import FoundSession, Hit, Hits
+from schemas.search_asks import FoundSession, Hit, Hits
 from services.domain.often import quantity
 from services.domain.texts.markup import escaped
 from services.domain.texts.posing import unposed

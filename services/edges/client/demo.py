@@ -8,8 +8,9 @@ import msgspec
 import uvloop
 from rich.console import Console
 
-from schemas.asks import ExplainAsk, Explanation, SessionAsk, SessionReport
+from schemas.asks import SessionAsk, SessionReport
 from schemas.codec import encode
+from schemas.explain_asks import ExplainAsk, Explanation
 from schemas.subjects import ask
 from services.edges import styling
 from services.edges.client.chart import chart

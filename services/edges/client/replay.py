@@ -15,8 +15,8 @@ import msgspec
 import uvloop
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from schemas.asks import StatusAsk
 from schemas.codec import derived_id, encode
+from schemas.status_asks import StatusAsk
 from schemas.subjects import Address, ask
 from services.edges.client.adapter import Adapter
 from services.edges.client.alone import Alone

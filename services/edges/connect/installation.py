@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from schemas.asks import Status
 from schemas.room_health import RoomHealth
+from schemas.status_asks import Status
 from schemas.streams import BUCKETS, STREAMS, Bucket, Stream
 from services.domain.often import often
 from services.edges.connect.findings import Finding, doubtful, ill, well

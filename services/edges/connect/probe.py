@@ -13,10 +13,10 @@ from uuid import uuid4
 import msgspec
 import psutil
 
-from schemas.asks import Status, StatusAsk
 from schemas.codec import encode
 from schemas.commands import Answer, CommandMessage, DropQueue
 from schemas.envelope import Actor
+from schemas.status_asks import Status, StatusAsk
 from schemas.streams import BUCKETS, DEAD, IN, STREAMS
 from schemas.subjects import ask
 from schemas.view_asks import LastAdapter, LastAdapterAsk

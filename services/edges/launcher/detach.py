@@ -9,8 +9,8 @@ from pathlib import Path
 
 import psutil
 
-from schemas.asks import StatusAsk
 from schemas.codec import encode
+from schemas.status_asks import StatusAsk
 from schemas.subjects import ask
 from services.edges.launcher.leftover import end_leftover
 from services.edges.launcher.run import LOG, Busy, Keeper, current, forget, owned, private

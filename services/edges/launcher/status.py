@@ -9,10 +9,10 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from schemas.asks import SessionStatus, Status, StatusAsk
 from schemas.codec import encode
 from schemas.room_health import RoomHealth
 from schemas.spending_asks import SpentBudget, SpentBudgets
+from schemas.status_asks import SessionStatus, Status, StatusAsk
 from schemas.streams import DEAD, IN, LOG
 from schemas.subjects import ask
 from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk, HistoryRun, HistoryRuns, HistoryRunsAsk

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import msgspec
 import uvloop
 
-from schemas.asks import Hits, SearchAsk
 from schemas.codec import encode
 from schemas.inbox import MessageSeen, PartSeen, Role, Seen, SessionSeen
+from schemas.search_asks import Hits, SearchAsk
 from schemas.streams import IN
 from schemas.subjects import Address, ask
 from services.edges.client.adapter import NOWHEN, Adapter

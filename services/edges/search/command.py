@@ -12,19 +12,11 @@ from typing import TypeVar
 import msgspec
 
 from schemas.ask import Ask
-from schemas.asks import (
-    AugmentAsk,
-    Augmentation,
-    ExpandAsk,
-    Expanded,
-    ExplainAsk,
-    Explanation,
-    Hits,
-    SearchAsk,
-    Status,
-    StatusAsk,
-)
+from schemas.asks import ExpandAsk, Expanded
 from schemas.codec import encode
+from schemas.explain_asks import ExplainAsk, Explanation
+from schemas.search_asks import AugmentAsk, Augmentation, Hits, SearchAsk
+from schemas.status_asks import Status, StatusAsk
 from schemas.subjects import BadSubject, ask
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.person import NO_TEXT, person_bus, refused

@@ -5,7 +5,7 @@ Values in, text out. What comes from the log is put on one line each; the termin
 
 from collections.abc import Iterator, Mapping
 
-from schemas.asks import Explained, Explanation, Fact, PromptHint, PromptSearch
+from schemas.explain_asks import Explained, Explanation, Fact, PromptHint, PromptSearch
 from schemas.plan import (
     AnyEdit,
     AppendText,

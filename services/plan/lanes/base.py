@@ -170,6 +170,10 @@ def nothing_new(_: View, __: Sequence[Message]) -> Iterable[AnyEdit]:
     return ()
 
 
+def nothing_changed(_: View) -> Change:
+    return Change()
+
+
 def nothing_needed(_: View) -> Iterable[str]:
     return ()
 
@@ -190,12 +194,12 @@ class Lane(msgspec.Struct, frozen=True):
     """One kind of edit: pure functions under a name.
 
     `extend` edits messages that were never sent. `rebase` edits any message, where the prefix changes anyway;
-    it yields only edits that are not in force yet. `needs` names the parts whose pristine text `rebase` wants to
-    see.
+    it yields only edits that are not in force yet. A lane without one leaves what it has served as it is. `needs` names
+    the parts whose pristine text `rebase` wants to see.
     """
 
     name: str
-    rebase: Rebase
+    rebase: Rebase = nothing_changed
     extend: Extend = nothing_new
     needs: Needs = nothing_needed
     modes: frozenset[str] = ALL_MODES
@@ -208,7 +212,8 @@ class Lane(msgspec.Struct, frozen=True):
     """Whether nothing of a part's content is left where this lane alone has edited it: other lanes pass it over."""
     spares_firm: Spares = spares_nothing
     """Whether a rebase of this session leaves what is firm (see `services.plan.session.firm`), unless the model
-    would refuse the prompt. Where a lane does not say so, every rebase is collected before it is declined."""
+    would refuse the prompt. Where a lane with a rebase does not declare it, every rebase is collected before it is
+    declined."""
     switch: Switch = always
     """Whether the settings want it. A lane that has to take back what it did before it was switched off is always
     asked, and looks at the settings itself."""
@@ -216,6 +221,15 @@ class Lane(msgspec.Struct, frozen=True):
     def works(self, view: View) -> bool:
         """Whether it is asked in this pass."""
         return view.mode in self.modes and self.switch(view.limits)
+
+    @property
+    def only_extends(self) -> bool:
+        """Whether it edits nothing but what was never sent."""
+        return self.rebase is nothing_changed
+
+    def leaves_firm(self, view: View) -> bool:
+        """Whether it is known, without asking it, that a rebase of this session leaves what is firm."""
+        return self.only_extends or self.spares_firm(view)
 
 
 def emptying(lanes: Iterable[Lane]) -> frozenset[str]:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from schemas.asks import Hit as Found
-from schemas.asks import Hits
 from schemas.events import HintDecided
+from schemas.search_asks import Hit as Found
+from schemas.search_asks import Hits
 from services.domain.search.answer_text import age
 from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.plan.lanes.hints import MAX_HITS, HintHit, query_of

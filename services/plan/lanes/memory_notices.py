@@ -16,7 +16,7 @@ from services.domain.tokens import BYTES_PER_TOKEN
 from services.memory.entry import Memory
 from services.memory.remembered import MemoryChange
 from services.plan.lanes import head
-from services.plan.lanes.base import Change, Lane, View, spares_firm
+from services.plan.lanes.base import Lane, View
 from services.plan.lanes.notices import newest_notice, newest_of_person
 from services.plan.session.lane_marks import LaneMark, mark_of
 
@@ -56,11 +56,6 @@ def extend(view: View, fresh: Sequence[Message]) -> tuple[AppendText, ...]:
     through = changes[-1].seq if len(listed) == len(news) else news[len(listed) - 1].seq
     by = tuple(one.seq for one in news[: len(listed)])
     return (AppendText(part=part, text=_notice(listed), by=by, lane=str(LaneMark(NAME, (str(through),)))),)
-
-
-def rebase(_: View) -> Change:
-    """A notice stays once it was served; the head itself is made anew by its own lane."""
-    return Change()
 
 
 def _news(view: View, changes: Iterable[MemoryChange]) -> Iterator[_News]:
@@ -134,4 +129,4 @@ def _notice(lines: Iterable[str]) -> str:
     return f"\n\n{text}"
 
 
-LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=205)
+LANE = Lane(NAME, extend=extend, modes=MODES, order=205)

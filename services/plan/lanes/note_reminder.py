@@ -10,7 +10,7 @@ from schemas.plan import AppendText
 from services.domain.conversation import Message
 from services.memory.remembered import Remembered
 from services.plan.lanes import hints
-from services.plan.lanes.base import Change, Lane, View, spares_firm
+from services.plan.lanes.base import Lane, View
 from services.plan.lanes.hints import NoteNews, NoteStatus
 from services.plan.lanes.turns import appended, backwards, text_of_person, unsent, was_sent
 from services.plan.session.lane_marks import LaneMark, mark_of
@@ -68,11 +68,6 @@ def _is_shown(session: Session, part: str) -> bool:
     return session.conversation.place(part) >= max(1, session.cut) and session.plan.is_whole(part)
 
 
-def rebase(_: View) -> Change:
-    """A reminder that was served stays."""
-    return Change()
-
-
 def _is_open(session: Session, message: Message, triggered_in: str) -> bool:
     """Whether notes are still to be looked at: at the first message of a person that is sent after that one."""
     for one in backwards(session.conversation, message.ordinal):
@@ -105,4 +100,4 @@ def _seconds(at: datetime) -> int:
     return int(at.timestamp())
 
 
-LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=210)
+LANE = Lane(NAME, extend=extend, modes=MODES, order=210)

@@ -6,7 +6,7 @@ from schemas.plan import AnyEdit, AppendText, SetHead
 from services.domain.conversation import Message
 from services.domain.texts.markup import element, escaped
 from services.plan.lanes import head
-from services.plan.lanes.base import Change, Lane, View, spares_firm
+from services.plan.lanes.base import Lane, View
 from services.plan.session.lane_marks import mark_of
 from services.plan.session.state import Session
 
@@ -33,11 +33,6 @@ def extend(view: View, fresh: Sequence[Message]) -> Iterable[AnyEdit]:
     if not lines:
         return ()
     return (AppendText(part=part, text=f"\n\n{_notice(lines)}", by=tuple(news), lane=NAME),)
-
-
-def rebase(_: View) -> Change:
-    """A notice stays once it was served; the head itself is made anew by its own lane."""
-    return Change()
 
 
 def newest_of_person(session: Session, messages: Sequence[Message]) -> tuple[str, int]:
@@ -97,4 +92,4 @@ def _notice(lines: Iterable[str]) -> str:
     )
 
 
-LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=200)
+LANE = Lane(NAME, extend=extend, modes=MODES, order=200)

@@ -10,7 +10,7 @@ from schemas.plan import AnyEdit, AppendText
 from services.domain.conversation import Message, Part
 from services.domain.texts.markup import element, escaped
 from services.domain.tools.names import RECEIPTS, TODO_LISTS, is_ours, plain
-from services.plan.lanes.base import Change, Lane, View, spares_firm
+from services.plan.lanes.base import Lane, View
 from services.plan.lanes.prefix import SHOWS_TAGS
 from services.plan.lanes.turns import appended, backwards, has_reduced, newest_written, text_of_person
 from services.plan.session.costs import heads
@@ -77,11 +77,6 @@ def extend(view: View, fresh: Sequence[Message]) -> Iterable[AnyEdit]:
         return ()
     text = _text(view, level, found)
     return _nudge(view, name, level, found, text) if text else ()
-
-
-def rebase(_: View) -> Change:
-    """A reminder stays once it was served."""
-    return Change()
 
 
 def reclaimable(view: View) -> Reclaimable:
@@ -219,4 +214,4 @@ def _is_steering(tool: str) -> bool:
     return plain(tool) in TODO_LISTS | RECEIPTS or is_ours(tool)
 
 
-LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=190)
+LANE = Lane(NAME, extend=extend, modes=MODES, order=190)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from schemas.plan import AppendText
 from services.domain.conversation import Message
 from services.plan.lanes import hints
-from services.plan.lanes.base import Change, Lane, View, spares_firm
+from services.plan.lanes.base import Lane, View
 from services.plan.lanes.turns import appended, unsent
 
 NAME = "hints"
@@ -22,9 +22,4 @@ def extend(view: View, fresh: Sequence[Message]) -> tuple[AppendText, ...]:
     return appended(view.session, part, hints.search_hint(hits, view.session.plan.head_texts, view.least), NAME)
 
 
-def rebase(_: View) -> Change:
-    """A hint stays once it was served."""
-    return Change()
-
-
-LANE = Lane(NAME, spares_firm=spares_firm, extend=extend, rebase=rebase, modes=MODES, order=220)
+LANE = Lane(NAME, extend=extend, modes=MODES, order=220)

@@ -9,7 +9,7 @@ from services.plan.lanes.base import View
 from services.plan.lanes.turns import backwards
 
 SHORTEST = 300
-"""Seconds: a shorter pause says nothing."""
+"""Seconds: a shorter pause is not marked."""
 _UNITS = ((604_800, "w"), (86_400, "d"), (3_600, "h"), (60, "m"))
 _MARKER = re.compile(r"<!-- \+[^>\n]* -->\n")
 

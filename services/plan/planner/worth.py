@@ -42,7 +42,7 @@ def may_be_worth_it(view: View, lanes: Iterable[Lane], why: Causes) -> bool:
     session = view.session
     if why.forced or why.masked or why.free or why.excess or boundary(session):
         return True
-    if not all(lane.spares_firm(view) for lane in lanes if lane.works(view)):
+    if not all(lane.leaves_firm(view) for lane in lanes if lane.works(view)):
         return True
     most = most_reclaimed(session)
     if most < view.limits.min_reclaim:

@@ -10,9 +10,9 @@ from difflib import get_close_matches
 
 import msgspec
 
-from schemas.asks import ExplainAsk, Explained, Explanation, Fact
 from schemas.envelope import Envelope
 from schemas.events import Event, HintDecided, PlanExtended, PlanRebased, StepOpened
+from schemas.explain_asks import ExplainAsk, Explained, Explanation, Fact
 from schemas.subjects import Address, BadSubject
 from services.domain.record import Record
 from services.domain.texts.markup import escaped

@@ -1,6 +1,5 @@
 """Facts of the log in one line each, for a person who asks what led to something."""
 
-from schemas.asks import Fact
 from schemas.codec import decode_event
 from schemas.envelope import Envelope
 from schemas.events import (
@@ -30,6 +29,7 @@ from schemas.events import (
     TagAssigned,
     TodoCaptured,
 )
+from schemas.explain_asks import Fact
 from services.domain.often import quantity
 from services.domain.senders import kind_of
 from services.domain.texts.bounds import flat

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from schemas.asks import Fact, MemoryAsk, MemoryEntry, MemoryReply, MemorySource
+from schemas.asks import MemoryAsk, MemoryEntry, MemoryReply, MemorySource
 from schemas.events import PartRecorded
+from schemas.explain_asks import Fact
 from schemas.subjects import Address
 from services.domain.finding import NotNamed, find
 from services.domain.project_settings import with_own

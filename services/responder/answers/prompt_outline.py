@@ -5,10 +5,10 @@ from itertools import islice
 
 import msgspec
 
-from schemas.asks import ExplainAsk, Explained, Explanation, PromptHint, PromptSearch
 from schemas.codec import decode_event
 from schemas.envelope import Envelope
 from schemas.events import HintDecided, PartRecorded
+from schemas.explain_asks import ExplainAsk, Explained, Explanation, PromptHint, PromptSearch
 from schemas.plan import AnyEdit, AppendText, PrefixText, ReplaceOutput, ReplaceText, Target, target
 from services.domain.conversation import Part
 from services.domain.tools.names import is_our_search

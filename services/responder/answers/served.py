@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 
-from schemas.asks import Served, ServedAsk
+from schemas.search_asks import Served, ServedAsk
 from schemas.subjects import Address
 from services.domain.conversation import Message
 from services.domain.texts.markup import escaped

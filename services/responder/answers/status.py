@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from schemas.asks import SessionStatus, Status, StatusAsk
 from schemas.room_health import UnfoldedFact
+from schemas.status_asks import SessionStatus, Status, StatusAsk
 from schemas.subjects import Address
 from services.domain.learned_limits import GLOBAL
 from services.domain.limits import Limits

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from schemas.asks import Explained, Fact, PromptHint
 from schemas.codec import decode_event
 from schemas.envelope import Envelope
+from schemas.explain_asks import Explained, Fact, PromptHint
 from schemas.plan import AppendText, InsertPair, ReplaceOutput, ReplaceText, SetHead
 from services.domain.texts.bounds import beginning, flat
 from services.domain.texts.markup import escaped

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from schemas.asks import LogBreak
+from schemas.status_asks import LogBreak
 from services.kit.bus import BrokerError
 from services.kit.duck import Duck, DuckError, is_fatal
 from services.kit.files import write_whole

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from schemas.asks import SkippedRecord
+from schemas.status_asks import SkippedRecord
 from services.domain.record import RecordSkipped
 from services.kit import metrics
 from services.kit.duck import Connection, Duck, DuckBusy, insert

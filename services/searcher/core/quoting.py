@@ -9,7 +9,7 @@ from datetime import datetime
 
 import msgspec
 
-from schemas.asks import Hit
+from schemas.search_asks import Hit
 from services.domain.questions.fencing import fenced
 from services.domain.search.answer_text import age, hit_lines
 from services.domain.secrets import mask

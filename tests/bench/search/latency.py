@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 import psutil
 
-from schemas.asks import Hits, SearchAsk
 from schemas.codec import encode
+from schemas.search_asks import Hits, SearchAsk
 from schemas.subjects import Address, ask
 from services.edges.launcher.supervisor import Installation
 from services.embedder.convert import DIMENSIONS, FOLDER

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from schemas.asks import LogBreak, SkippedRecord, Status
 from schemas.room_health import RoomHealth, UnfoldedFact
+from schemas.status_asks import LogBreak, SkippedRecord, Status
 from schemas.streams import BUCKETS, STREAMS
 from services.edges.connect import installation
 from services.edges.connect.connection import Connection, Reported, ReportedAdapter

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from schemas.asks import LogBreak, SessionStatus, SkippedRecord, Status
 from schemas.room_health import RoomHealth, UnfoldedFact
 from schemas.spending_asks import SpentBudget
+from schemas.status_asks import LogBreak, SessionStatus, SkippedRecord, Status
 from services.edges.launcher.status import HistoryRun, ObservedRoom, Overview, is_well, render
 
 

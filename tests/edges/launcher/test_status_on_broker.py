@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from pydantic import SecretStr
 
-from schemas.asks import Status, StatusAsk
 from schemas.codec import encode
 from schemas.events import Event, HistoryAdvanced, HistoryFailed, HistoryRequested
+from schemas.status_asks import Status, StatusAsk
 from schemas.subjects import ask
 from schemas.view_asks import DreamReport, DreamsAsk, HistoryRuns, HistoryRunsAsk
 from services.edges.launcher.broker import Broker

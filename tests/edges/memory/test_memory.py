@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from schemas.asks import Fact, MemoryAsk, MemoryEntry, MemoryReply, MemorySource, NoteEntry
+from schemas.asks import MemoryAsk, MemoryEntry, MemoryReply, MemorySource, NoteEntry
 from schemas.codec import encode
 from schemas.commands import (
     Answer,
@@ -43,6 +43,7 @@ from schemas.events import (
     MemoryRestored,
     MemoryWritten,
 )
+from schemas.explain_asks import Fact
 from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.edges.arguments import parser

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from schemas.asks import Explained, Explanation, Fact, PromptHint, PromptSearch
+from schemas.explain_asks import Explained, Explanation, Fact, PromptHint, PromptSearch
 from schemas.plan import (
     AnyEdit,
     AppendText,

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from schemas.asks import Hits, IndexPosition, IndexPositionAsk
 from schemas.codec import encode
 from schemas.events import ProjectIdentified, SessionOpened
+from schemas.search_asks import Hits, IndexPosition, IndexPositionAsk
 from schemas.subjects import Address, ask
 from services.edges.arguments import parser
 from services.edges.launcher.broker import Broker

@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
-from schemas.asks import Hit, Hits
 from schemas.events import MessageListed, MessageRecorded, PartRecorded, PlanExtended, StepOpened
+from schemas.search_asks import Hit, Hits
 from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.plan.lanes.hint_decisions import decided, hits_of, is_augmented, is_late, skipped, too_short
 from services.plan.session.state import Session, evolve

@@ -346,9 +346,7 @@ def test_with_it_there_is_no_other_reminder() -> None:
 
 
 def test_two_lanes_at_one_place_do_not_hide_what_was_announced() -> None:
-    other = Lane(
-        "other", reclaim_nudge.rebase, lambda _, fresh: [AppendText(part=fresh[-1].parts[0], text="!", lane="other")]
-    )
+    other = Lane("other", extend=lambda _, fresh: [AppendText(part=fresh[-1].parts[0], text="!", lane="other")])
     harness = working(1_000, 30_000, 30_000)
     harness.lanes = (TAGS, DROPS, other, CHANNEL)
     name = harness.user("next")

@@ -23,6 +23,14 @@ from tests.helpers.stripping import (
 THINKING = thinking.LANE
 SHORT = "<think>let me see</think>\n\nDone."
 LONG = f"<think>{'let me see ' * 200}</think>\n\nDone."
+WORTH_IT = f"<think>{'Let me see. ' * 35}</think>\n\nIt was the order."
+"""Long enough to be left out, and too short to change what becomes of other texts."""
+
+
+def scene(harness: Harness) -> None:
+    """For the session in which every lane has something to do."""
+    harness.user("Think.")
+    harness.assistant(text_part(WORTH_IT))
 
 
 @pytest.mark.parametrize(

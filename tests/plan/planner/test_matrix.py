@@ -81,11 +81,15 @@ def test_what_a_rebase_has_changed_is_served_again_over_restarts_while_the_conve
 # What leaves the conversation
 
 
-@pytest.mark.parametrize("at", range(49))
+@cache
+def every_lane_at_work() -> Harness:
+    return every_lane.play(LANES, (), LANES)[0]
+
+
+@pytest.mark.parametrize("at", range(len(every_lane_at_work().messages)))
 def test_whichever_message_is_removed_the_plan_stays_sound_and_steady(at: int) -> None:
     """The anchor of a list or of a reminder, the owner of a call, a neighbour of what was left out, a boundary."""
     harness = every_lane_at_work().twin()
-    assert len(harness.messages) == 49
     gone = harness.messages[at].message
     harness.without(gone)
     call = harness.step()
@@ -96,11 +100,6 @@ def test_whichever_message_is_removed_the_plan_stays_sound_and_steady(at: int) -
     assert [faults(one.served, ()) for one in (call, *after)] == [[]] * 4
     assert is_steady([call, *after])
     assert harness.session == harness.folded()
-
-
-@cache
-def every_lane_at_work() -> Harness:
-    return every_lane.play(LANES, (), LANES)[0]
 
 
 # What runs in the background

@@ -142,7 +142,7 @@ def test_history_that_is_ready_is_collected() -> None:
     harness.append(sealed(1, 10))
 
     assert may_be_worth_it(view_of(harness, min_reclaim=0), LANES, replace(PRESSED, pressure=("pressure",)))
-    assert not all(lane.spares_firm(view_of(harness)) for lane in LANES)
+    assert not all(lane.leaves_firm(view_of(harness)) for lane in LANES)
 
 
 def test_words_that_may_be_shortened_are_collected() -> None:
@@ -153,3 +153,7 @@ def test_a_lane_that_says_nothing_of_what_it_leaves_is_always_asked() -> None:
     silent = replace(LANES[0], name="silent", spares_firm=Lane("other", rebase=LANES[0].rebase).spares_firm)
 
     assert may_be_worth_it(view_of(talk()), [silent], PRESSED)
+
+
+def test_a_lane_that_only_extends_need_not_declare_that_it_leaves_anything() -> None:
+    assert not may_be_worth_it(view_of(talk()), [Lane("appending", extend=LANES[0].extend)], PRESSED)

@@ -19,7 +19,7 @@ OUTPUT = "x" * 400
 
 def working(*outputs: str) -> Harness:
     """A question, and a message for each output (tags 2, 3, ...)."""
-    harness = with_lane(Lane("none", reclaim_nudge.rebase))
+    harness = with_lane(Lane("none"))
     harness.user("go")
     for n, output in enumerate(outputs):
         harness.assistant(ran(output, call=f"c{n}"))
@@ -122,7 +122,7 @@ def test_what_a_copy_takes_over_as_to_be_dropped_counts_no_more() -> None:
 
 def test_a_drop_by_a_lane_counts_as_one_by_the_agent() -> None:
     harness = Harness(
-        replace(with_lane(Lane("none", reclaim_nudge.rebase)).limits, auto_drop_tool_age=1),
+        replace(with_lane(Lane("none")).limits, auto_drop_tool_age=1),
         lanes=(TAGS, DROPS, eviction.LANE),
     )
     harness.user("go")

@@ -10,16 +10,14 @@ from typing import TypeVar
 import msgspec
 import pytest
 
+from schemas.ask import Ask
 from schemas.asks import (
-    Ask,
     ClientManifest,
     ClientManifestAsk,
     CompactionContext,
     CompactionContextAsk,
     SessionAsk,
     SessionReport,
-    Status,
-    StatusAsk,
 )
 from schemas.codec import encode
 from schemas.events import HistoryFailed, HistoryRequested
@@ -36,6 +34,7 @@ from schemas.inbox import (
     TodoSeen,
     UsageSeen,
 )
+from schemas.status_asks import Status, StatusAsk
 from schemas.subjects import Address, ask
 from schemas.view_asks import HistoryRuns, HistoryRunsAsk, LastAdapter, LastAdapterAsk
 from services.domain.limits import Limits, MemoryLimits

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
-from schemas.asks import ExplainAsk, Explanation
 from schemas.events import HintDecided, PlanExtended, PlanRebased, StepOpened
+from schemas.explain_asks import ExplainAsk, Explanation
 from services.domain.limits import Limits
 from services.plan.lanes import LANES
 from services.responder.answers.explain import explain

@@ -11,9 +11,11 @@ import pytest
 import pytest_asyncio
 from msgspec.structs import replace
 
-from schemas.asks import Ask, ExpandAsk, Expanded, Hits, SearchAsk
+from schemas.ask import Ask
+from schemas.asks import ExpandAsk, Expanded
 from schemas.codec import encode
 from schemas.events import Event, MemoryQuarantined, MemoryReleased, MemoryWritten, SessionOpened
+from schemas.search_asks import Hits, SearchAsk
 from schemas.subjects import Address, ask
 from services.indexer.worker import Indexer
 from services.kit.bus import Bus, LogReader

@@ -6,10 +6,10 @@ import threading
 import pytest
 from msgspec.structs import replace
 
-from schemas.asks import ExplainAsk
 from schemas.codec import encode_edits
 from schemas.envelope import Envelope
 from schemas.events import Event, MessageListed, MessageRecorded, PartRecorded, PlanExtended, StepOpened, TagAssigned
+from schemas.explain_asks import ExplainAsk
 from schemas.plan import PrefixText
 from services.domain.conversation import Conversation, evolve
 from services.responder.answers import earlier_prompt

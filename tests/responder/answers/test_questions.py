@@ -8,23 +8,16 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from schemas.asks import (
-    ASKS,
-    AugmentAsk,
-    CompactionContext,
-    CompactionContextAsk,
-    EmbedAsk,
-    IndexPositionAsk,
-    ProbeAsk,
-    SearchAsk,
-)
+from schemas.asks import CompactionContext, CompactionContextAsk, EmbedAsk, ProbeAsk
 from schemas.codec import encode
 from schemas.events import DocumentCaptured, SessionRenamed
 from schemas.question_asks import QuestionAsk
 from schemas.room_health import HealthAsk
+from schemas.search_asks import AugmentAsk, IndexPositionAsk, SearchAsk
 from schemas.spending_asks import SpendingAsk
 from schemas.subjects import Address
 from schemas.view_asks import SqlAsk
+from services.generate.asks import ASKS
 from services.kit.asks import LOGS, AskHandler
 from services.kit.bus import Unreachable
 from services.kit.logs import logger

@@ -8,8 +8,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.asks import SessionStatus
 from schemas.events import LimitLearned
+from schemas.status_asks import SessionStatus
 from schemas.subjects import Address
 from services.domain import learned_limits
 from services.domain.project_settings import ProjectSettings, Version, with_own

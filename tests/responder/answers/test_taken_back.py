@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from schemas.asks import ExplainAsk, Explanation
 from schemas.codec import encode, encode_edits
 from schemas.envelope import Envelope
 from schemas.events import (
@@ -19,6 +18,7 @@ from schemas.events import (
     PlanExtended,
     StepOpened,
 )
+from schemas.explain_asks import ExplainAsk, Explanation
 from schemas.plan import AppendText, SetHead
 from services.memory.remembered import Remembered, evolve
 from services.plan.lanes.search_hint import NAME

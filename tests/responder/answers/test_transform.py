@@ -8,10 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.asks import Plan, Status, StatusAsk, TransformAsk
+from schemas.asks import Plan, TransformAsk
 from schemas.codec import encode
 from schemas.commands import MemoryWrite
 from schemas.envelope import Envelope
+from schemas.status_asks import Status, StatusAsk
 from schemas.subjects import ask
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus, Unconfirmed, Unreachable

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.asks import Hit
+from schemas.search_asks import Hit
 from services.domain.questions.reading import Unfit, read
 from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.searcher.core.quoting import (
