@@ -461,6 +461,8 @@ class MemoryEntry(msgspec.Struct, frozen=True):
     """... with which ones ..."""
     reason: str = ""
     """... and why."""
+    parts: tuple[str, ...] = ()
+    """The texts of the memories that a proposed split would make."""
 
 
 class NoteEntry(msgspec.Struct, frozen=True):

@@ -44,13 +44,16 @@ class MemoryProposed(Event, frozen=True):
     supersedes: list[str] = []
     """Memories that it is to take the place of."""
     change: str = ""
-    """What would be done with memories that there are: `merge`, `revise`, `archive` or `importance`; empty: nothing."""
+    """What would be done with memories that there are: `merge`, `split`, `revise`, `archive` or `importance`; empty:
+    nothing."""
     targets: list[str] = []
     """The memories that it would change, with the one that goes on first ..."""
     revisions: list[int] = []
     """... and which wording each of them had."""
     reason: str = ""
     """Why."""
+    parts: list[str] = []
+    """The texts of the memories that a split would make."""
 
 
 class MemoryJudged(Event, frozen=True):
@@ -131,6 +134,25 @@ class MemoryMerged(Event, frozen=True):
     text: str
     origin: str = ""
     trust: str = ""
+    memory_class: str = ""
+    """`feedback`, `decision`, `project` or `reference`; empty: that of its category."""
+
+
+class MemoryDivided(Event, frozen=True):
+    """A memory that stated several facts is several memories. It is superseded by them, and they have its sources."""
+
+    TYPE: ClassVar[str] = "memory.divided"
+
+    memory: str
+    parts: list[str]
+    """Their ids. One that there was before stays as it is ..."""
+    texts: list[str]
+    """... and the text of each."""
+    category: str
+    trust: str = ""
+    """Where these words come from."""
+    importance: str = "normal"
+    expires_at: Moment | None = None
     memory_class: str = ""
     """`feedback`, `decision`, `project` or `reference`; empty: that of its category."""
 
@@ -263,6 +285,7 @@ EVENTS: tuple[type[Event], ...] = (
     MemoryWritten,
     MemoryRevised,
     MemoryMerged,
+    MemoryDivided,
     MemoryReinforced,
     MemoryArchived,
     MemoryRestored,

@@ -9,6 +9,7 @@ from schemas.asks import AugmentAsk, Augmentation, Hits, SearchAsk
 from schemas.events import (
     Event,
     MemoryArchived,
+    MemoryDivided,
     MemoryExpired,
     MemoryMerged,
     MemoryProposed,
@@ -56,6 +57,7 @@ WRITTEN: tuple[type[Event], ...] = (
     MemoryWritten,
     MemoryRevised,
     MemoryMerged,
+    MemoryDivided,
     MemoryArchived,
     MemoryRestored,
     MemoryExpired,
