@@ -14,7 +14,7 @@ from services.dreamer.core.task import Scene
 from services.dreamer.core.tasks.improve import TASK
 from tests.dreamer.made_project import MadeTree
 from tests.helpers.lying_models import ORDER, Item, answered, desk_with
-from tests.helpers.memory_books import NOON, Desk
+from tests.helpers.memory_books import NOON, Desk, decided
 
 FIRST, SECOND = "Tide tables use UTC in `tide.csv`.", "Crane logs use JSON in `crane.log`."
 SURE = f"{FIRST} {SECOND}"
@@ -83,10 +83,10 @@ def test_a_split_by_rules_is_done_once_and_follows_the_policy() -> None:
     desk, (name,) = desk_with([SURE])
     (command,) = changes(desk)
     assert (name, (FIRST, SECOND), False) == (command.id, command.parts, command.review)
-    assert [MemoryDivided] == [type(event) for event in desk.say(command, "dreamer").events]
+    assert [MemoryDivided] == [type(event) for event in decided(desk, command, "dreamer").events]
     assert [] == changes(desk)
     desk, _ = desk_with([SURE], policy="held")
-    assert [MemoryProposed] == [type(event) for event in desk.say(changes(desk)[0], "dreamer").events]
+    assert [MemoryProposed] == [type(event) for event in decided(desk, changes(desk)[0], "dreamer").events]
     assert [] == changes(desk)
     desk, _ = desk_with([SURE], policy="refused")
     assert [] == changes(desk)
@@ -94,20 +94,20 @@ def test_a_split_by_rules_is_done_once_and_follows_the_policy() -> None:
 
 def test_what_a_person_takes_back_or_rejects_is_not_split_again() -> None:
     desk, (name,) = desk_with([SURE])
-    desk.say(changes(desk)[0], "dreamer")
-    desk.say(MemoryRestore(name))
+    decided(desk, changes(desk)[0], "dreamer")
+    decided(desk, MemoryRestore(name))
     assert [] == changes(desk)
     desk, _ = desk_with([SURE], policy="held")
-    desk.say(changes(desk)[0], "dreamer")
+    decided(desk, changes(desk)[0], "dreamer")
     (waiting,) = [one for one in desk.book.memories.values() if one.change]
-    desk.say(MemoryDecide(waiting.id, approve=False))
+    decided(desk, MemoryDecide(waiting.id, approve=False))
     assert [] == changes(desk)
 
 
 @pytest.mark.parametrize("verification", ["stale", "flagged"])
 def test_what_was_found_to_be_wrong_is_not_split(verification: str) -> None:
     desk, (name,) = desk_with([SURE])
-    desk.say(MemoryVerify(name, verification))
+    decided(desk, MemoryVerify(name, verification))
     assert [] == changes(desk)
 
 
@@ -116,11 +116,11 @@ def test_of_a_persons_words_and_pinned_ones_a_person_decides_and_no_model_is_ask
     desk, (name, other) = desk_with([SURE, JOINED])
     for one in (name, other):
         if is_pinned:
-            desk.say(MemoryPin(one))
+            decided(desk, MemoryPin(one))
         else:
             desk.book = desk.book.with_memory(replace(desk.of(one), trust="person"))
     (command,) = changes(desk)
-    assert [MemoryProposed] == [type(event) for event in desk.say(command, "dreamer").events]
+    assert [MemoryProposed] == [type(event) for event in decided(desk, command, "dreamer").events]
     assert [] == compound_memories(Scene(desk.book, NOON))
 
 
@@ -129,7 +129,7 @@ def test_a_memory_whose_path_is_completed_is_split_in_a_later_run() -> None:
     tree = MadeTree({"data/tide.csv": ""}, {})
     first = [change.command for change in TASK.changes(Scene(desk.book, NOON, tree))]
     assert ["memory.revise"] == [one.TYPE for one in first]
-    desk.say(first[0], "dreamer")
+    decided(desk, first[0], "dreamer")
     (second,) = [change.command for change in TASK.changes(Scene(desk.book, NOON, tree))]
     assert isinstance(second, MemorySplit)
     assert FIRST.replace("tide.csv", "data/tide.csv") == second.parts[0]
@@ -164,7 +164,7 @@ def test_parts_with_the_words_of_the_memory_wait_for_a_person_whatever_the_polic
     commands, dropped = answered(TASK, desk, lambda handle, _: [{"handle": handle, "parts": parts}], "splits")
     assert [] == dropped
     (command,) = commands
-    decision = desk.say(command, "dreamer")
+    decision = decided(desk, command, "dreamer")
     assert [MemoryProposed] == [type(event) for event in decision.events], decision.text
     assert "active" == desk.of(name).status
     assert 0 == TASK.backlog(Scene(desk.book, NOON))
@@ -236,5 +236,7 @@ def test_whatever_a_model_answers_only_words_of_the_memory_are_accepted(parts: l
 
 def test_memories_that_agents_write_with_two_sentences_are_offered_as_they_are() -> None:
     desk = Desk()
-    desk.say(MemoryWrite(text="Tide tables use UTC. It is checked by `make lint`.", category="ARCHITECTURE"), "agent")
+    decided(
+        desk, MemoryWrite(text="Tide tables use UTC. It is checked by `make lint`.", category="ARCHITECTURE"), "agent"
+    )
     assert 1 == len(compound_memories(Scene(desk.book, NOON)))

@@ -61,7 +61,7 @@ _SETTING = frozenset({
 })  # fmt: skip
 """Words with which a sentence begins whose condition may be meant of the next one, too."""
 _ARTICLE = re.compile(r"\b[Tt]he\s+(?!`|[\w./-]*[./_]\w|[a-z]+[A-Z]|[A-Z]{2})")
-"""Something that has been named before, as a reader takes it; a name behind the article says what is meant."""
+"""Something that has been named before, as a reader takes it; a name behind the article makes clear what is meant."""
 _OPENING = re.compile(r"[A-Z`]")
 _CLOSING = re.compile(r"[.!]\Z")
 _JOINED = re.compile(r"; |\band also\b|\bas well as\b|\n\s*(?:[-*•]|\d{1,2}[.)])\s|[.!]\s+\S")
@@ -124,7 +124,7 @@ def split_key(memory: Memory) -> str:
 
 
 def _may_be_split(memory: Memory) -> bool:
-    """Whether it holds, and nobody has found that it is wrong: a part would have no such mark."""
+    """Whether it is active, and nobody has found that it is wrong: a part would have no such mark."""
     return memory.is_active and memory.verification not in ("stale", "flagged")
 
 

@@ -35,7 +35,7 @@ def split(book: Book, command: MemorySplit, context: BookContext) -> Decision:
     if not FEWEST <= len(parts) <= MOST:
         raise Refusal(f"{len(parts)} parts are given; give {FEWEST} to {MOST}, each with one fact of {memory.id}")
     if is_divided(book, memory, parts):
-        return Decision(ok=True, text=f"Nothing to do: {_named(memory.parts)} say all of {memory.id} now.")
+        return Decision(ok=True, text=f"Nothing to do: {_named(memory.parts)} have taken the place of {memory.id}.")
     memory = find_active(book, memory.id)
     check_revision(memory, command.revision)
     check_parts(book, memory, parts)
@@ -54,12 +54,12 @@ def split(book: Book, command: MemorySplit, context: BookContext) -> Decision:
         names=part_ids(book.memories, memory.memory_class, parts),
     )
     review = command.review or memory.is_pinned or memory.trust in PEOPLE
-    return settled(book, change, f"{_named(change.names)} say all of {memory.id} now.", context, review=review)
+    return settled(book, change, f"{_named(change.names)} have taken the place of {memory.id}.", context, review=review)
 
 
 def check_parts(book: Book, memory: Memory, parts: Sequence[str]) -> None:
     """Raise `Refusal` where a part is no memory of its own: others are or were the same, or are about the same."""
-    for key_of, alike in ((exact_key, "say the same"), (identity_key, "are about the same thing")):
+    for key_of, alike in ((exact_key, "are the same"), (identity_key, "are about the same thing")):
         keys = [key_of(memory.memory_class, one) for one in parts]
         if len(set(keys)) < len(keys):
             raise Refusal(f"two of these parts {alike}; give one fact of {memory.id} in each")
@@ -70,7 +70,7 @@ def check_parts(book: Book, memory: Memory, parts: Sequence[str]) -> None:
         if twin.id == memory.id:
             raise Refusal(f"one of these parts is {memory.id} itself; give one fact of it in each")
         if twin.is_active:
-            raise Refusal(f"{twin.id} says the same as one of the parts; decide on that one first")
+            raise Refusal(f"{twin.id} is the same as one of the parts; decide on that one first")
         raise Refusal(f"{twin.id} has the words of a part, and {why_not(twin)}; decide on that one first")
 
 

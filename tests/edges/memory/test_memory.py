@@ -171,6 +171,7 @@ async def test_the_list_has_all_that_is_known_of_each_memory(stub: Stub, run: Ra
         "change",
         "targets",
         "reason",
+        "parts",
     ] == [*listed["memories"][0]]
     assert [{"actor": "ada", "session": "s1", "message": "m3", "seq": 7}] == listed["memories"][0]["sources"]
     assert [MemoryAsk("harbour", "s1", "list", as_of=9, filter="active")] == stub.asked
