@@ -225,6 +225,8 @@ def _decided(item: SplitParts, memory: Memory, book: Book) -> TaskChange | str |
 
 def words_not_once(parts: Sequence[str], original: str) -> str:
     """Why parts are not the words of the original, each once and in order, as a sentence; empty: they are."""
+    if max(map(len, (original, *parts))) > LONGEST:
+        return f"a text has more than {LONGEST} characters"
     if any(not part or _first_word(part) in _LEANING_FIRST for part in parts):
         return "a part is empty, or begins with a word that points at another part"
     names = sum((marked_names(part) for part in parts), Counter[str]())
