@@ -274,6 +274,8 @@ class MemoryEntry(msgspec.Struct, frozen=True):
     """Of a proposal: the memories that it would change."""
     reason: str = ""
     """Of a proposal: the reason for the change."""
+    parts: tuple[str, ...] = ()
+    """The texts of the memories that a proposed split would make."""
 
 
 class NoteEntry(msgspec.Struct, frozen=True):

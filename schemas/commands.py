@@ -149,6 +149,22 @@ class MemoryMerge(Command, frozen=True):
     """The revision that was seen of each, in the order of `ids`: if one has a newer one, nothing is changed."""
 
 
+class MemorySplit(Command, frozen=True):
+    """Make several memories of one that states several facts. They take its place, with what it came from."""
+
+    TYPE: ClassVar[str] = "memory.split"
+
+    id: str
+    parts: tuple[str, ...]
+    """The text of each."""
+    review: bool = False
+    """Whether a person is to decide on it, whatever the policy applies. A person's own command is applied at once."""
+    reason: str = ""
+    """The reason, for the person who decides on it."""
+    revision: Count = 0
+    """As that of `memory.revise`."""
+
+
 class MemoryArchive(Command, frozen=True):
     """Show a memory no longer."""
 

@@ -59,6 +59,7 @@ from services.dreamer.core.doc_sections import DocSection, sections_of
 from services.dreamer.core.named import named_in
 from services.dreamer.core.repathing import with_paths
 from services.dreamer.core.same_fact import fact_of
+from services.dreamer.core.splitting import splits_by_rules, words_not_once
 from services.dreamer.core.task import FileCommit, Scene
 from services.dreamer.core.tasks import archive_stale, maintain_docs, verify
 from services.dreamer.core.wording import content_of, is_close, words_lost_or_new
@@ -225,6 +226,13 @@ def _looked_for(text: str) -> object:
     paths = {"services/x.py": "x.py", text[:300] or "x": "y.py"}
     renamed = [with_paths(book, one, paths, set()) for one in (memory, other)]
     return verify.TASK.changes(scene), archive_stale.TASK.changes(scene), renamed
+
+
+def _divided(text: str) -> object:
+    """What the dreamer does with a memory of this text where it looks for several facts."""
+    memory = Memory("m", "ARCHITECTURE", text, "decision", "active", "agent", created=AT, clock=AT)
+    scene = Scene(Book(policy=Map({"dreamer": "applied"})).with_memory(memory), AT)
+    return [*splits_by_rules(scene)], words_not_once((text[:300], text[300:]), text)
 
 
 BEGINNING = 2_000
@@ -395,6 +403,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     "an answer of a model": (("domain/questions/reading.py",), bare),
     "the fact that a memory states": (("dreamer/core/same_fact.py",), fact_of),
     "what a model words": (("dreamer/core/wording.py",), _compared_words),
+    "the facts of a memory": (("dreamer/core/splitting.py",), _divided),
     "a document": (
         ("dreamer/core/doc_paths.py", "dreamer/core/doc_sections.py"),
         lambda text: (_document(text), sections_of(text)),

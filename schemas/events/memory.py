@@ -44,14 +44,16 @@ class MemoryProposed(Event, frozen=True):
     supersedes: list[str] = []
     """Memories that it is to take the place of."""
     change: str = ""
-    """The change that the candidate would make of other memories: `merge`, `revise`, `archive` or `importance`; empty:
-    none."""
+    """The change that the candidate would make of other memories: `merge`, `split`, `revise`, `archive` or
+    `importance`; empty: none."""
     targets: list[str] = []
     """The memories that the candidate would change, with the one that goes on first."""
     revisions: list[int] = []
     """The number of the wording that each memory of `targets` had."""
     reason: str = ""
     """The reason for the change."""
+    parts: list[str] = []
+    """The texts of the memories that a split would make."""
 
 
 class MemoryJudged(Event, frozen=True):
@@ -132,6 +134,25 @@ class MemoryMerged(Event, frozen=True):
     text: str
     origin: str = ""
     trust: str = ""
+    memory_class: str = ""
+    """`feedback`, `decision`, `project` or `reference`; empty: that of its category."""
+
+
+class MemoryDivided(Event, frozen=True):
+    """A memory that stated several facts is several memories. It is superseded by them, and they have its sources."""
+
+    TYPE: ClassVar[str] = "memory.divided"
+
+    memory: str
+    parts: list[str]
+    """The ids of the parts. One that there was before stays as it is."""
+    texts: list[str]
+    """The text of each part, in the order of `parts`."""
+    category: str
+    trust: str = ""
+    """The source of these words."""
+    importance: str = "normal"
+    expires_at: Moment | None = None
     memory_class: str = ""
     """`feedback`, `decision`, `project` or `reference`; empty: that of its category."""
 
@@ -264,6 +285,7 @@ EVENTS: tuple[type[Event], ...] = (
     MemoryWritten,
     MemoryRevised,
     MemoryMerged,
+    MemoryDivided,
     MemoryReinforced,
     MemoryArchived,
     MemoryRestored,

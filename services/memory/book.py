@@ -15,6 +15,7 @@ from schemas.envelope import Envelope
 from schemas.events import (
     Event,
     MemoryArchived,
+    MemoryDivided,
     MemoryExpired,
     MemoryJudged,
     MemoryMerged,
@@ -77,6 +78,8 @@ def _changed_by(book: Book, event: Event, envelope: Envelope) -> Book:
             return _revised(book, event, envelope)
         case MemoryMerged():
             return _merged(book, event, envelope)
+        case MemoryDivided():
+            return _divided(book, event, envelope)
         case MemoryReinforced():
             return _reinforced(book, event, envelope)
         case MemoryArchived(memory=name, is_rejected=is_rejected):
@@ -162,7 +165,7 @@ def _pending_change(event: MemoryProposed | MemoryWritten) -> PendingChange | No
     if isinstance(event, MemoryWritten) or not event.change:
         return None
     targets = tuple(zip(event.targets, chain(event.revisions, repeat(0)), strict=False))
-    return PendingChange(event.change, targets, event.reason)
+    return PendingChange(event.change, targets, event.reason, tuple(event.parts))
 
 
 def _overtaken(memory: Memory | None) -> tuple[str, ...]:
@@ -219,6 +222,43 @@ def _merged(book: Book, event: MemoryMerged, envelope: Envelope) -> Book:
             merged = merged.with_source(source)
     merged = merged.with_source(_source(event.origin, envelope, is_author=True))
     return _changed(book, names, envelope, status="superseded", superseded_by=memory.id).with_memory(merged)
+
+
+def _divided(book: Book, event: MemoryDivided, envelope: Envelope) -> Book:
+    """Each part has what the memory had: where it comes from, how often it was seen, and how it fades."""
+    memory = book.memories.get(event.memory)
+    texts: dict[str, str] = {}
+    for name, text in zip(event.parts, event.texts, strict=False):
+        if name != event.memory:
+            texts.setdefault(name, text)
+    for name, text in texts.items():
+        if name not in book.memories:
+            book = book.with_memory(_touched(_part(event, name, text, memory, envelope), envelope))
+    if not texts:
+        return book
+    parts = tuple(texts)
+    return _changed(book, [event.memory], envelope, status="superseded", superseded_by=parts[0], parts=parts)
+
+
+def _part(event: MemoryDivided, name: str, text: str, memory: Memory | None, envelope: Envelope) -> Memory:
+    return Memory(
+        id=name,
+        category=event.category,
+        text=text,
+        memory_class=_class(event),
+        status="active",
+        trust=event.trust,
+        created=envelope.at,
+        clock=memory.clock if memory else envelope.at,
+        importance=event.importance,
+        is_pinned=memory.is_pinned if memory else False,
+        reinforced=memory.reinforced if memory else 0,
+        reinforced_at=memory.reinforced_at if memory else None,
+        seen=memory.seen if memory else 1,
+        expires_at=event.expires_at,
+        sources=memory.sources if memory else (),
+        supersedes=(event.memory,),
+    ).with_source(_source("", envelope, is_author=True))
 
 
 def _reinforced(book: Book, event: MemoryReinforced, envelope: Envelope) -> Book:
@@ -315,7 +355,7 @@ def _touched(memory: Memory, envelope: Envelope, **changes: object) -> Memory:
     return replace(memory.with_fact(envelope.seq), seq=envelope.seq, **changes)
 
 
-def _class(event: MemoryProposed | MemoryWritten | MemoryRevised | MemoryMerged) -> MemoryClass:
+def _class(event: MemoryProposed | MemoryWritten | MemoryRevised | MemoryMerged | MemoryDivided) -> MemoryClass:
     """The class that the fact names, or that of its category: what an older version knew may be neither."""
     if is_class(event.memory_class):
         return event.memory_class

@@ -33,10 +33,12 @@ class PendingChange(msgspec.Struct, frozen=True):
     """A proposed change of existing memories."""
 
     kind: str
-    """`merge`, `revise`, `archive` or `importance`."""
+    """`merge`, `split`, `revise`, `archive` or `importance`."""
     targets: tuple[tuple[str, int], ...]
     """Each of them with the wording that it had; the one that goes on is the first."""
     reason: str = ""
+    parts: tuple[str, ...] = ()
+    """The texts of the memories that a split would make."""
 
 
 class Memory(msgspec.Struct, frozen=True):
@@ -76,10 +78,19 @@ class Memory(msgspec.Struct, frozen=True):
     """The positions of the newest facts that concern it, the newest last; the first of all stays."""
     change: PendingChange | None = None
     """The change that a proposal asks for which is no memory by itself."""
+    parts: tuple[str, ...] = ()
+    """The memories that it was split into last."""
 
     @property
     def is_active(self) -> bool:
         return self.status == "active"
+
+    @property
+    def successors(self) -> tuple[str, ...]:
+        """The memories that have taken its place: all parts of one that was split."""
+        if self.superseded_by in self.parts:
+            return self.parts
+        return (self.superseded_by,) if self.superseded_by else ()
 
     def with_source(self, source: Source) -> "Memory":
         """The memory with one more source. However often it is seen again, it does not grow without end."""

@@ -11,6 +11,7 @@ from schemas.envelope import Envelope
 from schemas.events import (
     Event,
     MemoryArchived,
+    MemoryDivided,
     MemoryExpired,
     MemoryMerged,
     MemoryPinned,
@@ -144,6 +145,8 @@ def _named(event: Event) -> Iterable[str]:
     match event:
         case MemoryWritten(memory=name, supersedes=names) | MemoryMerged(memory=name, sources=names):
             return (name, *names)
+        case MemoryDivided(memory=name, parts=parts):
+            return (name, *parts)
         case (
             MemoryProposed(memory=name)
             | MemoryRevised(memory=name)

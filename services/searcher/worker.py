@@ -8,6 +8,7 @@ from typing import ClassVar
 from schemas.events import (
     Event,
     MemoryArchived,
+    MemoryDivided,
     MemoryExpired,
     MemoryMerged,
     MemoryProposed,
@@ -56,6 +57,7 @@ WRITTEN: tuple[type[Event], ...] = (
     MemoryWritten,
     MemoryRevised,
     MemoryMerged,
+    MemoryDivided,
     MemoryArchived,
     MemoryRestored,
     MemoryExpired,

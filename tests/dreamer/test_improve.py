@@ -14,7 +14,7 @@ from services.dreamer.core.task import Scene
 from services.dreamer.core.tasks.improve import TASK, MemoryText
 from tests.dreamer.made_project import MadeTree
 from tests.helpers.lying_models import ORDER, Item, answered, desk_with, items_of, lies, telling, worded
-from tests.helpers.memory_books import NOON, Desk, named
+from tests.helpers.memory_books import NOON, Desk, decided, named
 
 TEXTS = telling()
 LIES = lies(TEXTS)
@@ -35,7 +35,7 @@ def test_memories_that_are_reports_are_worded_as_what_holds() -> None:
     for command in commands:
         assert isinstance(command, MemoryRevise)
         assert not command.review
-        answer = desk.say(command, "dreamer")
+        answer = decided(desk, command, "dreamer")
         assert answer.ok, answer.text
         assert [MemoryRevised] == [type(event) for event in answer.events]
     assert {worded(text) for text in TEXTS} == texts_of(desk)

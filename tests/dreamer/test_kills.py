@@ -16,6 +16,7 @@ from schemas.events import (
     DreamFinished,
     Event,
     MemoryArchived,
+    MemoryDivided,
     MemoryMerged,
     MemoryProposed,
     MemoryRevised,
@@ -80,6 +81,14 @@ def wording_otherwise(handle: str, item: Item) -> list[Item]:
     return [{"handle": handle, "text": worded(item["text"]).replace("The ", "")}]
 
 
+def cutting(handle: str, item: Item) -> list[Item]:
+    return [{"handle": handle, "parts": item["text"].split("; ")}]
+
+
+def cutting_otherwise(handle: str, item: Item) -> list[Item]:
+    return [{"handle": handle, "parts": [item["text"]]}]
+
+
 def pairing(handle: str, _: Item) -> list[Item]:
     return [{"handle": handle, "same": True, "keep": "one"}]
 
@@ -96,6 +105,8 @@ class KilledTask(NamedTuple):
     falls_at: type[Event] = TaskFinished
     models: Sequence[Answer] = ()
     """What a model answers first, and what it would answer if it was asked again; none: there is no model."""
+    texts: Sequence[str] = TEXTS
+    """The memories of the project."""
     questions: int = 0
     """How often it is asked, in both processes: what waits for a person is not asked about again."""
 
@@ -109,18 +120,23 @@ def answers_for(key: str, *ways: Callable[[str, Item], list[Item]]) -> Sequence[
 
 PAIRS = answers_for("pairs", pairing, pairing_otherwise)
 WORDS = answers_for("memories", wording, wording_otherwise)
+CUTS = answers_for("splits", cutting, cutting_otherwise)
 SCALE = answers_for("memories", weighing, weighing_otherwise)
+COMPOUND = "Tide tables use UTC in `tide.csv`. Crane logs use JSON in `crane.log`."
+JOINED = "Berth tables use UTC in `berth.csv`; tug logs use JSON in `tug.log`"
 MERGED: Mapping[type[Event], int] = {MemoryMerged: 1}
 PAIRED: Mapping[type[Event], int] = {MemoryMerged: 1, MemoryProposed: 1}
 CASES = (
     KilledTask("verify", {MemoryVerified: 1}),
     KilledTask("archive_stale", {MemoryArchived: 1}),
     KilledTask("consolidate", MERGED),
-    KilledTask("consolidate", PAIRED, TaskAsked, PAIRS, 1),
-    KilledTask("consolidate", PAIRED, TaskFinished, PAIRS, 1),
-    KilledTask("improve", {MemoryRevised: 1}, TaskFinished, WORDS, 1),
-    KilledTask("classify", {MemoryRevised: 2}, TaskAsked, SCALE, 2),
-    KilledTask("classify", {MemoryRevised: 2}, TaskFinished, SCALE, 1),
+    KilledTask("consolidate", PAIRED, TaskAsked, PAIRS, questions=1),
+    KilledTask("consolidate", PAIRED, TaskFinished, PAIRS, questions=1),
+    KilledTask("improve", {MemoryRevised: 1}, TaskFinished, WORDS, questions=1),
+    KilledTask("improve", {MemoryDivided: 1}, texts=(COMPOUND,)),
+    KilledTask("improve", {MemoryDivided: 1, MemoryProposed: 1}, TaskAsked, CUTS, (COMPOUND, JOINED), 1),
+    KilledTask("classify", {MemoryRevised: 2}, TaskAsked, SCALE, questions=2),
+    KilledTask("classify", {MemoryRevised: 2}, TaskFinished, SCALE, questions=1),
 )
 QUICK = CASES[2]
 
@@ -141,7 +157,7 @@ async def test_what_a_killed_dreamer_had_begun_is_brought_to_its_end_once(
     async with model_server(first, default=others[0] if others else first) as server:
         chosen = of_model(server.url, chain=("own/clerk",) if case.models else ())
         async with opened(Desk(), bus, chosen):
-            await ordered(bus, project, case.task, tmp_path / "tree")
+            await ordered(bus, project, case.task, tmp_path / "tree", case.texts)
             environment = {
                 "ANNALS_LOOP__ACK_WAIT": "1",
                 "ANNALS_MODEL__CHAIN": json.dumps(["own/clerk"] if case.models else []),
@@ -158,10 +174,10 @@ async def test_what_a_killed_dreamer_had_begun_is_brought_to_its_end_once(
     assert ("completed", sum(case.done.values())) == (ended.outcome, ended.applied + ended.held)
 
 
-async def ordered(bus: Bus, project: Address, task: str, tree: Path) -> None:
+async def ordered(bus: Bus, project: Address, task: str, tree: Path, texts: Sequence[str]) -> None:
     """A project with old memories of an agent, in which a person orders a task."""
     written = [MemoryWritten(f"m{number:010d}", "ARCHITECTURE", text, trust="agent", origin="s")
-               for number, text in enumerate(TEXTS)]  # fmt: skip
+               for number, text in enumerate(texts)]  # fmt: skip
     stale = [MemoryVerified(memory=STALE, verification="stale")] if task == "archive_stale" else []
     made = envelopes([*written, *stale], project, {}, at=NOON, actor=Actor("agent", "build"), cause="w")
     await Appender(bus).append(made, {})
@@ -182,7 +198,7 @@ async def finish(bus: Bus, project: Address, chosen: Settings) -> None:
 
 async def done(bus: Bus, project: Address) -> Mapping[type[Event], int]:
     """What the dreamer has changed or proposed."""
-    kinds = (MemoryVerified, MemoryArchived, MemoryMerged, MemoryProposed, MemoryRevised)
+    kinds = (MemoryVerified, MemoryArchived, MemoryMerged, MemoryProposed, MemoryRevised, MemoryDivided)
     log = LogReader(bus).after(0, project.log_filter)
     return Counter([type(one.event) async for one in log if _is_of_dreamer(one) and isinstance(one.event, kinds)])
 

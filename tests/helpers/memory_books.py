@@ -104,3 +104,8 @@ def named(decision: Decision) -> str:
 def named_in(text: str) -> str:
     words = (word.strip(".,:") for word in text.split())
     return next(word for word in words if len(word) == 11 and word[0] == "m")
+
+
+def decided(desk: Desk, command: Command, *sender: str, **more: Any) -> Decision:  # noqa: ANN401 - of several types
+    """The desk's decision on a command of this trust and session."""
+    return desk.say(command, *sender, **more)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from schemas.codec import decode_envelope, encode
-from schemas.commands import Answer, CommandMessage, MemoryWrite
+from schemas.commands import Answer, Command, CommandMessage, MemoryWrite
 from schemas.events import MemoryJudged
 from schemas.streams import LOG
 from schemas.subjects import Address
@@ -48,7 +48,7 @@ async def written(
         nonlocal done
         async with turns:
             command = MemoryWrite(text=text, category="PROJECT_RULES", session=f"s{number % 7}")
-            answers = [await _answered(bus, command, f"w{number}", wait) for _ in range(1 + (number % 3 == 0))]
+            answers = [await answered(bus, command, f"w{number}", wait) for _ in range(1 + (number % 3 == 0))]
             assert 1 == len({(answer.ok, answer.seq) for answer in answers})
             done += 1
             watch(done)
@@ -57,7 +57,8 @@ async def written(
     return list(await asyncio.gather(*(write_memory(number, text) for number, text in enumerate(texts))))
 
 
-async def _answered(bus: Bus, command: MemoryWrite, name: str, wait: float) -> Answer:
+async def answered(bus: Bus, command: Command, name: str, wait: float) -> Answer:
+    """The answer to a command, which is sent again where there is none within `wait` seconds."""
     data = encode(CommandMessage(name, NOON, PERSON, msgspec.Raw(encode(command))))
     async for attempt in retrying(Unreachable, seconds=PATIENCE):
         with attempt:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from schemas.events import (
     Event,
     MemoryArchived,
+    MemoryDivided,
     MemoryExpired,
     MemoryMerged,
     MemoryPinned,
@@ -131,6 +132,7 @@ FACTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(MemoryProposed, memory=NAMES, category=st.just("NAMING"), text=NAMES),
     st.builds(revised, NAMES, NAMES),
     st.builds(MemoryMerged, memory=NAMES, sources=LISTS, category=st.just("NAMING"), text=NAMES),
+    st.builds(MemoryDivided, memory=NAMES, parts=LISTS, texts=LISTS, category=st.just("NAMING")),
     st.builds(MemoryReinforced, memory=NAMES, effect=st.sampled_from(["", "increment"])),
     st.builds(MemoryArchived, memory=NAMES),
     st.builds(MemoryRestored, memory=NAMES),

@@ -2158,6 +2158,10 @@ export interface MemoryEntry {
    * Of a proposal: the reason for the change.
    */
   reason?: string;
+  /**
+   * The texts of the memories that a proposed split would make.
+   */
+  parts?: string[];
 }
 /**
  * A place where a memory was seen.
@@ -2471,6 +2475,28 @@ export interface MemoryMerge {
    * The revision that was seen of each, in the order of `ids`: if one has a newer one, nothing is changed.
    */
   revisions?: number[];
+}
+/**
+ * Make several memories of one that states several facts. They take its place, with what it came from.
+ */
+export interface MemorySplit {
+  id: string;
+  /**
+   * The text of each.
+   */
+  parts: string[];
+  /**
+   * Whether a person is to decide on it, whatever the policy applies. A person's own command is applied at once.
+   */
+  review?: boolean;
+  /**
+   * Why, for the person who decides on it.
+   */
+  reason?: string;
+  /**
+   * As that of `memory.revise`.
+   */
+  revision?: number;
 }
 /**
  * Show a memory no longer.

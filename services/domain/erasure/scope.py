@@ -18,6 +18,7 @@ from schemas.events import (
     Event,
     HintDecided,
     MemoryArchived,
+    MemoryDivided,
     MemoryJudged,
     MemoryMerged,
     MemoryProposed,
@@ -193,7 +194,13 @@ class Rewriting:
             case MemoryWritten() | MemoryProposed() | MemoryRevised() | MemoryMerged():
                 is_erased = (project, event.memory) in scope.memories and event.text != MASK
                 event = replace(event, text=MASK) if is_erased else event
+                if is_erased and isinstance(event, MemoryProposed):
+                    event = replace(event, parts=[MASK] * len(event.parts))
                 return self._without_reason(project, event) if isinstance(event, MemoryProposed) else event
+            case MemoryDivided(parts=parts, texts=texts):
+                goes = [(project, part) in scope.memories for part in parts]
+                clean = [MASK if is_gone else text for is_gone, text in zip(goes, texts, strict=False)]
+                return replace(event, texts=clean) if clean != texts else event
             case MemoryArchived():
                 return self._without_reason(project, event)
             case MemoryRestored():

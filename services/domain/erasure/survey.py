@@ -12,6 +12,7 @@ from schemas.events import (
     Event,
     HintDecided,
     MemoryArchived,
+    MemoryDivided,
     MemoryJudged,
     MemoryMerged,
     MemoryProposed,
@@ -137,12 +138,21 @@ class Survey:
                 trace = self._trace(project, event.memory)
                 sources = _sources(event)
                 trace.texts.add(event.text)
+                trace.texts.update(event.parts if isinstance(event, MemoryProposed) else ())
                 trace.sources.update(sources)
                 if _is_derived(event):
                     trace.origins.update(*(self._trace(project, name).origins for name in sources))
                 else:
                     trace.origins.add(event.origin)
                 trace.is_of_person |= is_person or event.trust in PEOPLE
+            case MemoryDivided(memory=name):
+                whole = self._trace(project, name)
+                for part, text in zip(event.parts, event.texts, strict=False):
+                    trace = self._trace(project, part)
+                    trace.texts.add(text)
+                    trace.sources.add(name)
+                    trace.origins.update(whole.origins)
+                    trace.is_of_person |= is_person or whole.is_of_person or event.trust in PEOPLE
             case MemoryReinforced(memory=name, origin=origin) if origin:
                 self._trace(project, name).origins.add(origin)
             case MemoryJudged(memory=name, preview=preview) if name:

@@ -15,10 +15,12 @@ def revision_key(memory: Memory) -> str:
     return f"{memory.id}@{memory.revision}"
 
 
-def offered_memories(scene: Scene, is_meant: Callable[[Memory], bool]) -> list[Memory]:
+def offered_memories(
+    scene: Scene, is_meant: Callable[[Memory], bool], key_of: Callable[[Memory], str] = revision_key
+) -> list[Memory]:
     """Of those that are meant, what holds, what others than people may change, and what no model was asked about.
 
-    What a proposal would change that waits for a person is left out, too.
+    `key_of`: the name under which that is recorded. What a proposal would change that waits is left out, too.
     """
     waiting = waiting_in(scene.book)
     found = (
@@ -29,6 +31,6 @@ def offered_memories(scene: Scene, is_meant: Callable[[Memory], bool]) -> list[M
         and len(memory.text) <= LONGEST
         and is_meant(memory)
         and memory.id not in waiting
-        and revision_key(memory) not in scene.asked
+        and key_of(memory) not in scene.asked
     )
     return sorted(found, key=lambda memory: memory.id)

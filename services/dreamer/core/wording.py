@@ -69,6 +69,22 @@ def words_lost_or_new(text: str, original: str) -> str:
     return ""
 
 
+def content_in_order(text: str) -> tuple[str, ...]:
+    """The stems of the words of a text in their order, without those that may come and go."""
+    return _content(text)
+
+
+def weights_in(text: str) -> Counter[str]:
+    """The negations, conditions and reasons of a text, and how often there is each."""
+    return _weighty(text)
+
+
+def marked_names(text: str) -> Counter[str]:
+    """Names, numbers, paths and code that are such at any place of a sentence, and how often there is each."""
+    found = ((token, _bare(token)) for token in _TOKENS.findall(text))
+    return Counter(plain for token, plain in found if plain and (token.startswith("`") or _MARKED.search(plain)))
+
+
 def is_only_tidied(text: str, original: str) -> bool:
     """Whether only words of how something came about are left out."""
     left = Counter(_content(original)) - Counter(_content(text))

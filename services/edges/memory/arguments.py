@@ -55,6 +55,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     merge.add_argument("id", metavar="ID", nargs="+", help="their ids, or the beginnings of them: two or more")
     merge.add_argument("--text", required=True, help="what it says from now on")
     merge.add_argument("--category", default="", help="needed where theirs differ")
+    _named(add("split", "make several memories of one, each with one of its facts")).add_argument(
+        "text", metavar="TEXT", nargs="+", help="the words of each: two or more"
+    )
     policy = add("policy", "show what is done with candidates, by where they come from; or say what is to be done")
     policy.add_argument("trust", nargs="?", default="", help="such as agent or summary")
     policy.add_argument("to", metavar="ACTION", nargs="?", default="", help="applied, held or refused")

@@ -12,6 +12,7 @@ from schemas.commands import (
     MemoryQuarantine,
     MemoryRestore,
     MemoryRevise,
+    MemorySplit,
     MemoryWrite,
     PolicySet,
 )
@@ -39,6 +40,8 @@ def _command(options: argparse.Namespace) -> Command:
     match options.action:
         case "merge":
             return MemoryMerge(tuple(options.id), options.text, options.category)
+        case "split":
+            return MemorySplit(options.id, tuple(options.text))
         case "policy" if not options.to:
             raise Incomplete(
                 f"give what is to be done with candidates of {options.trust}, too: applied, held or refused"

@@ -24,7 +24,7 @@ async def review(reply: MemoryReply, send: Send) -> int:
     status, decided, lines = 0, 0, LineReader()
     for number, entry in enumerate(reply.memories, 1):
         write(_proposal(entry, reply.quotes.get(entry.id, ""), number, len(reply.memories)))
-        word = await _word(lines)
+        word = await _word(lines, entry)
         if word == "quit":
             break
         for command in await _commands(word, entry, lines):
@@ -43,6 +43,7 @@ async def review(reply: MemoryReply, send: Send) -> int:
 def _proposal(entry: MemoryEntry, quote: str, number: int, count: int) -> str:
     source = entry.sources[0] if entry.sources else None
     lines = [f"\n{number} of {count}: {entry.text}", f"  {entry.id}, {entry.category}, from {entry.trust}"]
+    lines += [f"  {number}. {part}" for number, part in enumerate(entry.parts, 1)]
     if entry.change:
         lines.append(f"  {_proposed(entry)}{f': {entry.reason}' if entry.reason else ''}")
     if source is not None:
@@ -60,6 +61,8 @@ def _proposed(entry: MemoryEntry) -> str:
     match entry.change:
         case "merge":
             return f"it would make one memory with these words of {names}"
+        case "split":
+            return f"it would make these {len(entry.parts)} memories of {names}"
         case "revise":
             return f"these would be the words of {names}"
         case "importance":
@@ -68,7 +71,7 @@ def _proposed(entry: MemoryEntry) -> str:
             return f"{names} would be archived"
 
 
-async def _word(lines: LineReader) -> str:
+async def _word(lines: LineReader, entry: MemoryEntry) -> str:
     """Ask what is to be done; the end of the input ends the review."""
     while True:
         line = await lines.ask(QUESTION)
@@ -76,9 +79,12 @@ async def _word(lines: LineReader) -> str:
             return "quit"
         given = line.strip().lower()
         word = next((one for one in _WORDS.values() if given and one.startswith(given)), "")
-        if word:
+        if word == "edit" and entry.change == "split":
+            write("The parts cannot be edited here: approve it, and edit them then; or reject it.")
+        elif word:
             return word
-        write(f"{given!r} is none of these.")
+        else:
+            write(f"{given!r} is none of these.")
 
 
 async def _commands(word: str, entry: MemoryEntry, lines: LineReader) -> tuple[Command, ...]:

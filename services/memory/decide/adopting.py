@@ -14,6 +14,7 @@ from schemas.envelope import Envelope
 from schemas.events import (
     Event,
     MemoryArchived,
+    MemoryDivided,
     MemoryExpired,
     MemoryJudged,
     MemoryMerged,
@@ -51,6 +52,7 @@ def adopted_fact(event: Event, own: Book) -> Event | None:
             return replace(event, sources=_others(event.sources, own))
         case (
             MemoryRevised(memory=name)
+            | MemoryDivided(memory=name)
             | MemoryReinforced(memory=name)
             | MemoryArchived(memory=name)
             | MemoryRestored(memory=name)
@@ -96,6 +98,10 @@ def given_back(book: Book, decisions: Iterable[tuple[Envelope, Sequence[Event]]]
             match event:
                 case MemoryWritten(memory=name) | MemoryProposed(memory=name) if is_adopted:
                     theirs[name] = None
+                case MemoryDivided(parts=parts) if is_adopted:
+                    theirs |= dict.fromkeys(parts)
+                case MemoryDivided(parts=parts):
+                    own |= {*parts}
                 case MemoryWritten(memory=name) | MemoryReinforced(memory=name) | MemoryRevised(memory=name):
                     own |= set() if is_adopted else {name}
                 case NoteWritten(note=name) if is_adopted:

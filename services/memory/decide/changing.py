@@ -133,7 +133,10 @@ def archive(book: Book, command: MemoryArchive, context: BookContext) -> Decisio
 
 @command(MemoryRestore, on=Book, sent_by=PEOPLE, writes=(MemoryArchived, MemoryRestored))
 def restore(book: Book, command: MemoryRestore, _: BookContext) -> Decision:
-    """A memory holds again. What had taken its place is archived, unless it holds more than that."""
+    """A memory holds again. What had taken its place is archived, unless it holds more than that.
+
+    Of one that was split these are all parts of it but those that others were merged into.
+    """
     memory = find_memory(book, command.id)
     reason = checked_reason(command.reason)
     if memory.change is not None:
@@ -145,11 +148,12 @@ def restore(book: Book, command: MemoryRestore, _: BookContext) -> Decision:
         find_active(book, memory.id)
     check_twin(book, exact_key(memory.memory_class, memory.text), memory)
     restored = MemoryRestored(memory=memory.id, reason=reason)
-    successor = book.memories.get(memory.superseded_by)
-    if successor is None or not successor.is_active or memory.id in successor.merged:
-        return Decision(ok=True, text=f"{memory.id} holds now.", events=(restored,))
-    archived = MemoryArchived(memory=successor.id, reason=f"{memory.id} was restored")
-    return Decision(ok=True, text=f"{memory.id} holds now.", events=(archived, restored))
+    successors = [book.memories[name] for name in memory.successors if name in book.memories]
+    is_part = len(memory.successors) > 1
+    ended = [one.id for one in successors if one.is_active and not (one.merged if is_part else memory.id in one.merged)]
+    text = f"{memory.id} holds now." + (f" {' and '.join(ended)} hold no longer." if is_part and ended else "")
+    archived = [MemoryArchived(memory=name, reason=f"{memory.id} was restored") for name in ended]
+    return Decision(ok=True, text=text, events=(*archived, restored))
 
 
 @command(MemoryPin, on=Book, sent_by=PEOPLE, writes=(MemoryPinned,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemas.commands import MemoryDecide
-from schemas.events import MemoryArchived, MemoryMerged, MemoryRevised, MemoryWritten
+from schemas.events import MemoryArchived, MemoryDivided, MemoryMerged, MemoryRevised, MemoryWritten
 from services.domain.command import PEOPLE, AddressKind, command
 from services.domain.decision import Decision
 from services.memory.book import Book
@@ -13,8 +13,9 @@ from services.memory.decide.candidate import Candidate
 from services.memory.decide.changing import check_twin
 from services.memory.decide.context import BookContext, Refusal, checked_reason
 from services.memory.decide.finding import find_memory, why_not
-from services.memory.decide.holding import APPROVED, approved_change
-from services.memory.entry import Memory
+from services.memory.decide.holding import APPROVED, approved_change, is_divided
+from services.memory.decide.splitting import check_parts
+from services.memory.entry import Memory, PendingChange
 from services.memory.keys import exact_key
 
 
@@ -22,7 +23,7 @@ from services.memory.keys import exact_key
     MemoryDecide,
     on=Book,
     sent_by=PEOPLE,
-    writes=(MemoryArchived, MemoryWritten, MemoryRevised, MemoryMerged),
+    writes=(MemoryArchived, MemoryWritten, MemoryRevised, MemoryMerged, MemoryDivided),
     address=AddressKind.PROJECT,
 )
 def decide_proposal(book: Book, command: MemoryDecide, context: BookContext) -> Decision:
@@ -38,16 +39,21 @@ def decide_proposal(book: Book, command: MemoryDecide, context: BookContext) -> 
         event = MemoryArchived(memory=memory.id, reason=reason, is_rejected=True)
         return Decision(ok=True, text=f"{memory.id} is rejected.", events=(event,))
     if memory.change is not None:
-        return _changed(book, memory)
+        return _changed(book, memory, memory.change)
     event_written = memory_of(book, _candidate(memory), memory.id, context)
     return Decision(ok=True, text=f"{memory.id} is remembered.", events=(event_written,))
 
 
-def _changed(book: Book, proposal: Memory) -> Decision:
+def _changed(book: Book, proposal: Memory, wanted: PendingChange) -> Decision:
+    done = MemoryArchived(memory=proposal.id, reason=APPROVED)
+    first = book.memories.get(wanted.targets[0][0])
+    if wanted.kind == "split" and first is not None and is_divided(book, first, wanted.parts):  # it was cut short
+        return Decision(ok=True, text=f"{first.id} is changed as proposed.", events=(done,))
     change = approved_change(book, proposal)
+    if change.kind == "split":
+        check_parts(book, change.memories[0], change.parts)
     if change.kind in ("merge", "revise"):
         check_twin(book, exact_key(change.memory_class, change.text), *change.memories)
-    done = MemoryArchived(memory=proposal.id, reason=APPROVED)
     return Decision(ok=True, text=f"{change.memories[0].id} is changed as proposed.", events=(change.event, done))
 
 

@@ -11,7 +11,15 @@ from functools import reduce
 from msgspec.structs import replace
 
 from schemas.codec import wrap
-from schemas.events import Event, MemoryMerged, MemoryPinned, MemoryRestored, MemoryRevised, MemoryWritten
+from schemas.events import (
+    Event,
+    MemoryDivided,
+    MemoryMerged,
+    MemoryPinned,
+    MemoryRestored,
+    MemoryRevised,
+    MemoryWritten,
+)
 from schemas.subjects import Address
 from services.domain.decision import Decision
 from services.domain.texts.bounds import beginning
@@ -43,6 +51,8 @@ def with_effects(book: Book, decision: Decision, context: BookContext) -> Decisi
 def _taken_up(event: Event) -> str:
     match event:
         case MemoryWritten(memory=name) | MemoryMerged(memory=name) | MemoryRestored(memory=name):
+            return name
+        case MemoryDivided(parts=[*_, name]):
             return name
         case MemoryRevised(memory=name) | MemoryPinned(memory=name, is_pinned=True):
             return name

@@ -42,6 +42,8 @@ def find_active(book: Book, name: str) -> Memory:
 def why_not(memory: Memory) -> str:
     """The reason why a memory does not hold, with what can be done about it."""
     if memory.status == "superseded":
+        if len(memory.successors) > 1:
+            return f"{' and '.join(memory.successors)} have taken its place; name one of them"
         return f"{memory.superseded_by or 'another one'} has taken its place; name that one"
     return _WHY_NOT[memory.status]
 

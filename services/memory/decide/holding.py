@@ -6,22 +6,23 @@ approves it, and then only if its memories still have the words that it was made
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, cast
 
 import msgspec
 
-from schemas.commands import Command, MemoryArchive, MemoryImportance, MemoryMerge, MemoryRevise
-from schemas.events import Event, MemoryArchived, MemoryMerged, MemoryProposed, MemoryRevised
+from schemas.commands import Command, MemoryArchive, MemoryImportance, MemoryMerge, MemoryRevise, MemorySplit
+from schemas.events import Event, MemoryArchived, MemoryDivided, MemoryMerged, MemoryProposed, MemoryRevised
 from services.domain.decision import Decision
 from services.memory.book import Book
 from services.memory.classes import MemoryClass
 from services.memory.decide.context import BookContext, Refusal
 from services.memory.decide.finding import find_active
-from services.memory.decide.naming import change_id
+from services.memory.decide.naming import change_id, part_ids
 from services.memory.decide.policy import action_of
 from services.memory.entry import Memory
 
-Kind = Literal["merge", "revise", "archive", "importance"]
+Kind = Literal["merge", "split", "revise", "archive", "importance"]
 APPROVED = "it was approved"
 
 
@@ -38,12 +39,16 @@ class BookChange(msgspec.Struct, frozen=True):
     """The trust in the new words; empty: they are those that the memory had."""
     origin: str = ""
     reason: str = ""
+    parts: tuple[str, ...] = ()
+    """The texts of the memories that a split makes."""
+    names: tuple[str, ...] = ()
+    """The ids of the memories that a split makes, in the order of their texts."""
 
     @property
     def id(self) -> str:
         """The id of its proposal."""
         importance = self.importance if self.kind == "importance" else ""
-        return change_id(self.kind, [one.id for one in self.memories], self.text, importance)
+        return change_id(self.kind, [one.id for one in self.memories], split_text(self.parts) or self.text, importance)
 
     @property
     def event(self) -> Event:
@@ -58,6 +63,17 @@ class BookChange(msgspec.Struct, frozen=True):
                     text=self.text,
                     origin=self.origin,
                     trust=self._trust_of_merged(),
+                    memory_class=self.memory_class,
+                )
+            case "split":
+                return MemoryDivided(
+                    memory=first.id,
+                    parts=[*self.names],
+                    texts=[*self.parts],
+                    category=self.category,
+                    trust=self._trust_of_parts(),
+                    importance=self.importance,
+                    expires_at=first.expires_at,
                     memory_class=self.memory_class,
                 )
             case "archive":
@@ -78,6 +94,12 @@ class BookChange(msgspec.Struct, frozen=True):
         author = next((one for one in self.memories if one.text.strip() == self.text), None)
         return self.trust if author is None or self.trust == "person" else author.trust
 
+    def _trust_of_parts(self) -> str:
+        """Parts that are in the memory word for word are trusted as it is."""
+        (memory,) = self.memories
+        is_quoted = all(part in memory.text for part in self.parts)
+        return memory.trust if is_quoted and self.trust != "person" else self.trust
+
     def proposed(self, source: str) -> MemoryProposed:
         """The proposal of it."""
         return MemoryProposed(
@@ -93,6 +115,7 @@ class BookChange(msgspec.Struct, frozen=True):
             targets=[one.id for one in self.memories],
             revisions=[one.revision for one in self.memories],
             reason=self.reason,
+            parts=[*self.parts],
         )
 
 
@@ -149,7 +172,20 @@ def approved_change(book: Book, proposal: Memory) -> BookChange:
         trust=proposal.trust,
         origin=proposal.sources[0].session,
         reason=proposal.change.reason,
+        parts=proposal.change.parts,
+        names=part_ids(book.memories, proposal.memory_class, proposal.change.parts),
     )
+
+
+def is_divided(book: Book, memory: Memory, parts: Sequence[str]) -> bool:
+    """Whether a memory was split into these parts, and they have its place."""
+    made = [book.memories[name] for name in memory.successors if name in book.memories]
+    return memory.status == "superseded" and [*parts] == [one.text for one in made]
+
+
+def split_text(parts: Sequence[str]) -> str:
+    """The text by which a split is the same as another one."""
+    return "\n".join(parts)
 
 
 def is_proposed(book: Book, command: Command) -> bool:
@@ -157,6 +193,8 @@ def is_proposed(book: Book, command: Command) -> bool:
     match command:
         case MemoryMerge(ids=names, text=text):
             name = change_id("merge", names, text.strip())
+        case MemorySplit(id=one, parts=parts):
+            name = change_id("split", (one,), split_text([part.strip() for part in parts]))
         case MemoryRevise(id=one, text=text):
             name = change_id("revise", (one,), text.strip())
         case MemoryArchive(id=one) if one in book.memories:

@@ -27,6 +27,18 @@ def change_id(kind: str, memories: Sequence[str], text: str, importance: str = "
     return "m" + derived_id("change", kind, *memories, text, importance).replace("-", "")[:MEMORY_DIGITS]
 
 
+def part_ids(taken: Container[str], memory_class: MemoryClass, texts: Sequence[str]) -> tuple[str, ...]:
+    """The ids of memories that one is split into: of memories that there were not before."""
+    found: list[str] = []
+    for text in texts:
+        number, name = 0, memory_id(taken, memory_class, text)
+        while name in found or name in taken:  # two texts may differ in nothing but punctuation
+            number += 1
+            name = memory_id(taken, memory_class, f"{text} {number}")
+        found.append(name)
+    return tuple(found)
+
+
 def note_id(taken: Container[str], cause: str, text: str) -> str:
     """`n` and six digits over the command and the words: the same words may be noted twice."""
     return _free(taken, "n", NOTE_DIGITS, "note", cause, text)

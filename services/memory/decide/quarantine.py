@@ -124,10 +124,12 @@ def _is_freed(book: Book, memory: Memory, names: set[str]) -> bool:
     """Whether all that has taken its place, one after the other, is taken back, and it is not."""
     if memory.id in names:
         return False
-    while memory.superseded_by:
-        if memory.superseded_by not in names:
+    left = [*memory.successors]
+    while left:
+        name = left.pop()
+        if name not in names:
             return False
-        memory = book.memories[memory.superseded_by]
+        left += book.memories[name].successors
     return True
 
 

@@ -10,6 +10,7 @@ from schemas.events import (
     FileTouched,
     HintDecided,
     MemoryArchived,
+    MemoryDivided,
     MemoryMerged,
     MemoryPinned,
     MemoryProposed,
@@ -121,6 +122,8 @@ def _words_of(event: Event) -> str:
             | ProfileObserved(text=text)
         ):
             return text
+        case MemoryDivided(texts=texts):
+            return " ".join(texts)
         case MemoryArchived(reason=reason) | MemoryRestored(reason=reason) | MemoryVerified(reason=reason):
             return reason
         case _:

@@ -127,6 +127,7 @@ def _entry(memory: Memory, of_strength: float, *, is_shown: bool, reason: Reason
         change=memory.change.kind if memory.change else "",
         targets=tuple(name for name, _ in memory.change.targets) if memory.change else (),
         reason=memory.change.reason if memory.change else "",
+        parts=memory.change.parts if memory.change else (),
     )
 
 

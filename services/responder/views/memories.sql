@@ -8,6 +8,10 @@ with added as (
   select project, memory, seq, happened, category, memory_class, text, trust, importance, null::timestamp as expires_at,
     'pending' as status
   from memory_proposed where seq <= as_of
+  union all by name
+  select project, memory, seq, happened, category, memory_class, text, trust, importance, expires_at,
+    'active' as status
+  from memory_parts_at(as_of)
 ), known as (  -- what is taken up begins anew, but for what was seen of it
   select project, memory, min(seq) as first_seq, max(seq) as added_seq, arg_min(happened, seq) as created_at,
     arg_max({'at': expires_at}, seq).at as expires_at
@@ -37,11 +41,21 @@ with added as (
   select project, unnest(merged.sources) as memory, merged.memory as superseded_by, merged.seq
   from (select * from memory_merged where seq <= as_of) merged
   join known using (project, memory) where known.first_seq < merged.seq
+), divided as (  -- which part has taken the place of a memory, and what each part has superseded
+  select project, memory, list_filter(parts[:len(texts)], lambda part: part <> memory)[1] as superseded_by, seq
+  from memory_divided where seq <= as_of
+), superseding as (
+  select project, memory, superseded_by, seq from overtaken
+  union all by name
+  select project, source as memory, memory as superseded_by, seq from memory_parts_at(as_of)
 ), statuses as (  -- each status that a fact gives; `place` orders those of one fact
   select project, memory, seq, 0 as place, status, '' as superseded_by from added
   union all by name
   select project, memory, seq, 0 as place, 'superseded' as status, superseded_by
   from overtaken where memory <> superseded_by
+  union all by name
+  select project, memory, seq, 0 as place, 'superseded' as status, superseded_by
+  from divided where superseded_by is not null
   union all by name
   select project, memory, seq, 0 as place, 'active' as status, null as superseded_by
   from memory_merged where seq <= as_of
@@ -64,14 +78,15 @@ with added as (
   select project, unnest(memories) as memory, seq, 0 as place, 'released' as status, null as superseded_by
   from memory_released where seq <= as_of
   union all by name
-  select released.project, overtaken.memory, released.seq, released.place, 'superseded' as status, overtaken.superseded_by
+  select released.project, superseding.memory, released.seq, released.place, 'superseded' as status,
+    superseding.superseded_by
   from (
     select project, unnest(memories) as member, generate_subscripts(memories, 1) as place, restored, seq
     from memory_released where seq <= as_of
   ) released
-  join overtaken
-    on overtaken.project = released.project and overtaken.superseded_by = released.member
-    and overtaken.seq < released.seq and list_contains(released.restored, overtaken.memory)
+  join superseding
+    on superseding.project = released.project and superseding.superseded_by = released.member
+    and superseding.seq < released.seq and list_contains(released.restored, superseding.memory)
 ), turns as (
   select statuses.*, lag(statuses.status) over course as status_before,
     last_value(if(statuses.status in ('quarantined', 'released'), null, statuses.status) ignore nulls) over course as lasting

@@ -9,6 +9,10 @@ with added as (
   select project, memory, seq, happened, coalesce(nullif(source, ''), nullif(actor_id, ''), actor_kind) as actor,
     origin, message, run, evidence, category, text, 'added' as how
   from memory_proposed where seq <= as_of
+  union all by name
+  select project, memory, seq, happened, actor, '' as origin, '' as message, '' as run, []::bigint[] as evidence, category,
+    text, 'added' as how
+  from memory_parts_at(as_of)
 ), known as (
   select project, memory, min(seq) as first_seq from added group by all
 ), worded as (

@@ -26,7 +26,7 @@ CHECKPOINT = "checkpoint_row"
 SKIPPED = table_name(RecordSkipped.TYPE)
 NEWEST_SKIPPED = 5
 """Skipped records that `ask.status` names."""
-ORDER = ("plans", "tags", "memory_lineage", "memories", "notes", "compartments", "commits")
+ORDER = ("plans", "tags", "memory_parts", "memory_lineage", "memories", "notes", "compartments", "commits")
 """Views that others read come first."""
 
 

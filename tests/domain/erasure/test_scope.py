@@ -5,14 +5,16 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
-from schemas.codec import decode_envelope, encode
+from schemas.codec import decode_envelope, decode_event, encode
 from schemas.envelope import Actor
 from schemas.events import (
     AliasAdded,
     AliasRemoved,
     Event,
     HintDecided,
+    MemoryDivided,
     MemoryJudged,
     MemoryMerged,
     MemoryProposed,
@@ -129,6 +131,45 @@ def test_what_the_dreamer_made_of_it_alone_goes_with_it() -> None:
     )
     of = {one for _, one in known.of_session("leaky").memories}
     assert {"m1", "m2", "m3", "m5"} == of
+
+
+def test_the_parts_of_a_memory_go_with_the_sessions_that_it_came_from() -> None:
+    """Whoever wrote it has written the parts. What a person wrote or approved stays."""
+
+    def fact(event: Event, actor: str = "agent") -> tuple[str, bytes]:
+        made = wrapped([event], address=PROJECT)[0]
+        return PROJECT.log(event.TYPE), encode(msgspec.structs.replace(made, actor=Actor(actor)))  # type: ignore[arg-type]
+
+    def divided(name: str) -> MemoryDivided:
+        texts = [f"{FOUND} {name}", f"{SENTENCE} {name}"]
+        return MemoryDivided(memory=name, parts=[f"{name}a", f"{name}b"], texts=texts, category="NAMING", trust="agent")
+
+    known = survey((SessionRenamed(title="x"), LEAKY))
+    trusts = {"m1": "agent", "m2": "agent", "m3": "person", "m4": "agent"}
+    for name, trust in trusts.items():
+        known.add(*fact(derived(name, f"{FOUND} {SENTENCE} {name}", origin="leaky", trust=trust)))
+    known.add(*fact(MemoryReinforced(memory="m2", origin="other")))
+    for name in trusts:
+        known.add(*fact(divided(name), "person" if name == "m4" else "agent"))
+    scope = known.of_session("leaky")
+    assert {"m1", "m1a", "m1b", "m4"} == {name for _, name in scope.memories}
+    assert ("m1a", "m1b") == known.merged_from(frozenset({("harbour", "m1")}))
+    after, other = (decode_event(decode_envelope(Rewriting(scope)(*fact(divided(name)))[1])) for name in ("m1", "m2"))
+    assert (replace(divided("m1"), texts=[MASK, MASK]), divided("m2")) == (after, other)
+
+
+def test_a_proposed_split_goes_with_its_parts() -> None:
+    change = MemoryProposed(
+        memory="m2", category="NAMING", text=FOUND, change="split", targets=["m1"], parts=[SENTENCE, FOUND],
+        trust="dreamer",
+    )  # fmt: skip
+    known = survey(
+        (SessionRenamed(title="x"), LEAKY),
+        (derived("m1", FOUND, origin="leaky", trust="agent"), PROJECT),
+        (change, PROJECT),
+    )
+    _, after = Rewriting(known.of_session("leaky"))(*stored(change, PROJECT))
+    assert replace(change, text=MASK, parts=[MASK, MASK]) == decode_event(decode_envelope(after))
 
 
 def test_a_proposal_to_change_what_goes_goes_with_it() -> None:

@@ -33,6 +33,7 @@ from schemas.commands import (
     MemoryQuarantine,
     MemoryRestore,
     MemoryRevise,
+    MemorySplit,
     MemoryWrite,
     PolicySet,
 )
@@ -171,6 +172,7 @@ async def test_the_list_has_all_that_is_known_of_each_memory(stub: Stub, run: Ra
         "change",
         "targets",
         "reason",
+        "parts",
     ] == [*listed["memories"][0]]
     assert [{"actor": "ada", "session": "s1", "message": "m3", "seq": 7}] == listed["memories"][0]["sources"]
     assert [MemoryAsk("harbour", "s1", "list", as_of=9, filter="active")] == stub.asked
@@ -292,6 +294,7 @@ async def test_notes_are_read_by_a_command_of_their_own(
         (("edit", "m1", "--category", "NAMING"), MemoryRevise("m1", category="NAMING")),
         (("edit", "m1", "--importance", "normal"), MemoryImportance("m1", "normal")),
         (("merge", "m1", "m2", "m3", "--text", "All of it."), MemoryMerge(("m1", "m2", "m3"), "All of it.")),
+        (("split", "m1", "Rule one.", "Rule two."), MemorySplit("m1", ("Rule one.", "Rule two."))),
         (("policy", "agent", "held"), PolicySet("agent", "held")),
         (("quarantine", "session", "s1", "--reason", "poison"), MemoryQuarantine("session", "s1", reason="poison")),
         (("quarantine", "actor", "build", "--undo"), MemoryQuarantine("actor", "build", undo=True)),
@@ -411,6 +414,20 @@ async def test_a_proposed_change_is_printed_with_its_effect(
         ("m1", None),
         ("pimportance", False),
     ] == [(one["id"], one.get("approve")) for one in sent]
+
+
+async def test_a_proposed_split_is_printed_as_a_whole_and_cannot_be_edited(
+    stub: Stub, run: Ran, type_in: Callable[[str], None]
+) -> None:
+    parts = ("Rule one.", "Rule two.")
+    entry = replace(ENTRY, id="p", change="split", targets=("m1",), parts=parts, reason="two facts")
+    stub.replies["review"] = MemoryReply(memories=(entry,))
+    type_in("e\na\n")
+    await run("review")
+    assert "  1. Rule one.\n  2. Rule two.\n  it would make these 2 memories of m1: two facts\n" in run.out
+    assert "The parts cannot be edited here: approve it, and edit them then; or reject it." in run.out
+    sent = [msgspec.json.decode(message.data) for _, message in stub.commanded]
+    assert [("p", True)] == [(one["id"], one.get("approve")) for one in sent]
 
 
 async def test_a_review_ends_with_its_input_and_says_what_was_refused(

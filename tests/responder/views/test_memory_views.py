@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from schemas.events import (
     Event,
     MemoryArchived,
+    MemoryDivided,
     MemoryExpired,
     MemoryJudged,
     MemoryMerged,
@@ -133,6 +134,11 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(MemoryRevised, memory=names(NAMES), trust=TRUST, importance=IMPORTANCE, **WORDS),
     st.builds(MemoryMerged, memory=names(NAMES), sources=several(NAMES), trust=TRUST, **WORDS),
     st.builds(
+        MemoryDivided, memory=names(NAMES), parts=several(NAMES), texts=st.lists(names("xyz"), min_size=1, max_size=3),
+        trust=TRUST, importance=IMPORTANCE, category=WORDS["category"], memory_class=WORDS["memory_class"],
+        expires_at=st.none() | st.just(LATER),
+    ),
+    st.builds(
         MemoryReinforced, memory=names(NAMES), origin=names("st"),
         effect=st.sampled_from(["", "increment", "refresh_only", "blocked"]),
     ),
@@ -240,7 +246,7 @@ def test_of_two_released_together_the_last_has_superseded_what_both_did(store: S
     assert "c" == book_of(facts).memories["a"].superseded_by
 
 
-MEMORY_VIEWS = ("memories", "memory_sources", "memory_lineage", "memory_decisions", "notes")
+MEMORY_VIEWS = ("memories", "memory_sources", "memory_parts", "memory_lineage", "memory_decisions", "notes")
 
 
 def rows_of_views(store: Store, as_of: int | None = None) -> dict[str, list[Row]]:

@@ -1,9 +1,10 @@
 """Rewords memories that report how something came about as what holds, in the present tense, and completes paths.
 
 A path is completed by rules: where a memory names a file without its folder, and one file of the tree is called so,
-that file's path takes the place of the name, and nothing else changes. A model words the rest. Its words are taken only
-where they state no more and nothing else than the memory did. Where more than words of reporting is left out, a person
-decides on them, whatever the policy applies.
+that file's path takes the place of the name, and nothing else changes. A memory that states several facts is split, by
+rules or by a model (`splitting.py`). A model words the rest. Its words are taken only where they state no more and
+nothing else than the memory did. Where more than words of reporting is left out, a person decides on them, whatever the
+policy applies.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from services.dreamer.core.named import named_in
 from services.dreamer.core.offered import offered_memories, revision_key
 from services.dreamer.core.repathing import with_paths
 from services.dreamer.core.sheet import DATA, about_offered, judged, listed
+from services.dreamer.core.splitting import compound_memories, split_sheet, splits_by_rules
 from services.dreamer.core.task import (
     DreamTask,
     JudgedAnswer,
@@ -79,11 +81,20 @@ class Improvement(QuestionTask):
     takes_tree = True
 
     def backlog(self, scene: Scene) -> int:
-        """The number of memories with paths to be completed, and of those that are reports."""
+        """The number of memories that rules complete or split, and of those that a model would be asked about."""
         return len(self.changes(scene)) + self.left(scene)
 
     def changes(self, scene: Scene) -> Sequence[TaskChange]:
-        """The whole path for each file that a memory names without its folder, where one is called so."""
+        """The whole path for each file that a memory names without its folder, where one is called so; and splits.
+
+        A memory whose path is completed is split in a later run, with its new words.
+        """
+        completed = undecided(scene, self._completed(scene))
+        reworded = {one.command.id for one in completed if isinstance(one.command, MemoryRevise)}
+        splits = (one for one in splits_by_rules(scene) if getattr(one.command, "id", "") not in reworded)
+        return [*completed, *undecided(scene, splits)]
+
+    def _completed(self, scene: Scene) -> Sequence[TaskChange]:
         if scene.tree is None:
             return []
         waiting, taken, found = waiting_in(scene.book), set[str](), list[TaskChange]()
@@ -95,17 +106,17 @@ class Improvement(QuestionTask):
                 reason = "; ".join(f"the one file {short} of the project is {path}" for short, path in paths.items())
                 command = MemoryRevise(memory.id, text, revision=memory.revision, reason=reason)
                 found.append(TaskChange(command, f"{memory.id}: {reason}"))
-        return undecided(scene, found)
+        return found
 
     def left(self, scene: Scene) -> int:
-        """The number of memories that are reports, and were not worded yet."""
-        return len(_offered(scene))
+        """The number of memories that are reports and were not worded yet, or may state several facts."""
+        return len({memory.id for memory in (*_offered(scene), *compound_memories(scene))})
 
     def sheet(self, scene: Scene, most: int) -> QuestionSheet | None:
-        """The next question."""
+        """The next question: about reports, and then about memories with several facts."""
         offered = {f"m{number}": memory for number, memory in enumerate(_offered(scene)[:most], 1)}
         if not offered:
-            return None
+            return split_sheet(scene, most)
         texts = [MemoryText(handle, memory.text) for handle, memory in offered.items()]
         return QuestionSheet(
             system=_SYSTEM,
