@@ -2490,7 +2490,7 @@ export interface MemorySplit {
    */
   review?: boolean;
   /**
-   * Why, for the person who decides on it.
+   * The reason, for the person who decides on it.
    */
   reason?: string;
   /**

@@ -20,7 +20,7 @@ from services.memory.entry import Memory
 from services.memory.keys import exact_key, identity_key
 
 FEWEST, MOST = 2, 8
-"""The most memories that one becomes."""
+"""The fewest and the most memories that one becomes."""
 
 
 @command(MemorySplit, on=Book, sent_by=("person", "dreamer"), writes=(MemoryDivided, MemoryProposed))
