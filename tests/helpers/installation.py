@@ -63,14 +63,14 @@ async def answers(bus: Bus) -> bool:
 
 
 async def settle(bus: Bus) -> None:
-    """Wait until the tagger has worked all input and the views hold all of the log."""
+    """Wait until the tagger has worked all input, the views hold all of the log, and it has not grown meanwhile."""
 
     async def is_settled() -> bool:
         lag = await bus.lag(IN.name, "tagger")
         return lag is not None and lag.waiting == 0 and lag.in_hand == 0
 
     await until(is_settled, "the tagger has worked all its input")
-    head = await LogReader(bus).head()
+    head = 0
 
     async def is_committed() -> bool:
         try:
@@ -80,7 +80,8 @@ async def settle(bus: Bus) -> None:
             return False
         return bool(status["committed_through"] >= head)
 
-    await until(is_committed, "the views hold all of the log")
+    while head != (head := await LogReader(bus).head()):  # a plan that was made meanwhile comes behind the input
+        await until(is_committed, "the views hold all of the log")
 
 
 async def facts(bus: Bus) -> list[Fact]:
