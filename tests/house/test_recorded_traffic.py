@@ -5,6 +5,7 @@ that is meant, `python -m tests.harness.record` makes new recordings.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ import pytest
 from schemas.asks import Plan, TransformAsk
 from schemas.codec import decode_edits, decode_inbound, encode
 from schemas.commands import Answer
-from schemas.events import PlanExtended, PlanRebased
+from schemas.events import HistoryInherited, PlanExtended, PlanRebased, SessionForked
 from schemas.inbox import SessionSeen
 from schemas.plan import AnyEdit, Edit, Revision
 from schemas.streams import DEAD, IN
@@ -21,7 +22,7 @@ from services.kit.bus import Bus
 from tests.conftest import InstallationFactory
 from tests.harness.record import SETTINGS
 from tests.harness.traffic import Line, load
-from tests.helpers.installation import Fact, connect, facts, settle
+from tests.helpers.installation import Fact, connect, facts, settle, until
 from tests.helpers.recordings import SHIPPED
 from tests.helpers.waiting import PATIENCE
 
@@ -40,6 +41,7 @@ async def test_recorded_traffic_is_answered_as_it_was(
         for number, line in enumerate(lines, 1):
             reply = await send(bus, line)
             assert meant(line, line.reply) == meant(line, reply), f"line {number}: {bytes(line.payload).decode()}"
+        await until(partial(inherits, bus), "the historian has worked all copies of sessions")
         await settle(bus)
         log = await facts(bus)
         await bus.rewind(IN.name, "tagger", 1)
@@ -52,6 +54,14 @@ async def test_recorded_traffic_is_answered_as_it_was(
     assert [] == unfounded(log)
     assert [envelope.id for envelope, _ in log] == [envelope.id for envelope, _ in again]
     assert 0 == dead
+
+
+async def inherits(bus: Bus) -> bool:
+    """Whether every copy of a session has the history of its origin, which is written when no plan waits."""
+    log = await facts(bus)
+    return {at.session for at, one in log if isinstance(one, SessionForked)} <= {
+        at.session for at, one in log if isinstance(one, HistoryInherited)
+    }
 
 
 async def send(bus: Bus, line: Line) -> bytes:

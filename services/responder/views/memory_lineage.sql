@@ -37,9 +37,11 @@ with recursive added as (
   where made.source <> made.memory
   union all select project, memory, source, seq from born
 ), lineage as (  -- `until`: what came later of a part is not of the memory; `renewed`: what came later of the memory
-  select project, memory, memory as part, as_of::bigint as until, 0::bigint as renewed, true as pin_lasts from known
+  select project, memory, memory as part, true as is_itself, as_of::bigint as until, 0::bigint as renewed,
+    true as pin_lasts
+  from known
   union all
-  select lineage.project, lineage.memory, merges.source, merges.seq,
+  select lineage.project, lineage.memory, merges.source, false, merges.seq,
     lineage.renewed + len(list_filter(grown.renewals, lambda s: s > merges.seq and s <= lineage.until)),
     lineage.pin_lasts and coalesce(
       list_filter(grown.pins, lambda p: p.seq > merges.seq and p.seq <= lineage.until)[-1].is_pinned, true
@@ -48,7 +50,7 @@ with recursive added as (
   join merges on merges.project = lineage.project and merges.memory = lineage.part and merges.seq <= lineage.until
   join known grown on grown.project = lineage.project and grown.memory = lineage.part
 )
-select lineage.project, lineage.memory, lineage.part, nullif(lineage.until, as_of) as until,
+select lineage.project, lineage.memory, lineage.part, if(is_itself, null, lineage.until) as until,
   if(is_part, 0, 1) + len(list_filter(sightings, lambda s: s <= lineage.until)) as seen,
   renewed + len(list_filter(renewals, lambda s: s <= lineage.until)) as renewals,
   pin_lasts and coalesce(list_filter(pins, lambda p: p.seq <= lineage.until)[-1].is_pinned, false) as pinned,

@@ -282,6 +282,19 @@ def test_a_view_as_of_a_position_says_what_it_did_then(store: Store, events: lis
     assert then == rows_of_views(store, as_of=at)
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        MemoryMerged(memory="a", sources=["b"], category="NAMING", text="x and y"),
+        MemoryDivided(memory="b", parts=["c"], texts=["z"], category="NAMING"),
+    ],
+)
+def test_as_of_the_position_of_a_change_its_parts_end_there(store: Store, last: Event) -> None:
+    Given(store, *(MemoryWritten(memory=name, category="NAMING", text=name) for name in "ab"), last)
+    assert 3 in [row["until"] for row in rows(store, "from memory_lineage_at(3)")]
+    assert rows_of_views(store) == rows_of_views(store, as_of=3)
+
+
 def test_a_memory_of_every_category_has_the_class_that_the_rules_give_it(store: Store) -> None:
     Given(store, *(MemoryWritten(memory=category, category=category, text="x") for category in CATEGORIES))
     expected = {name: found.memory_class if (found := placed(name)) else "project" for name in CATEGORIES}
