@@ -13,7 +13,7 @@ from schemas.plan import ReplaceText, Restore
 from services.domain.limits import Limits
 from services.plan.lanes import DROPS, LANES, TAGS, View, text_compression
 from services.plan.session.revisions import Revisions
-from services.plan.text_compression.tiers import FULL, LITE, ULTRA, compress
+from services.plan.text_compression.rules import FULL, LITE, ULTRA, compress
 from tests.helpers.harness import Call, Harness, ran, replace, text_part, thought
 from tests.helpers.random_sessions import removing
 from tests.helpers.stripping import (
