@@ -83,9 +83,9 @@ from services.plan.lanes.empty_answers import PLACEHOLDERS
 from services.plan.lanes.hints import query_of
 from services.plan.lanes.thinking import without_thinking
 from services.plan.text_compression.regions import prose
-from services.plan.text_compression.tiers import ULTRA, compress
+from services.plan.text_compression.rules import ULTRA, compress
 from services.tagger.core import overflow
-from services.tagger.core.signature import is_refused
+from services.tagger.core.signals import refuses_thinking
 from tests.helpers.cost import bare_seconds, seconds
 from tests.helpers.examples import soak
 from tests.helpers.given import AT
@@ -118,8 +118,7 @@ def _compared_words(text: str) -> object:
 
 HARMLESS = {
     "domain/erasure/facts.py": "a command reads the log with it, while no room runs",
-    "domain/erasure/references.py": "a command reads the log with it, while no room runs",
-    "domain/erasure/samples.py": "a command reads the log with it, while no room runs",
+    "domain/erasure/traces.py": "a command reads the log with it, while no room runs",
     "console/core/values.py": "reads one moment as the database writes it, in a process of its own",
     "kit/data_directory.py": "asks of a single character whether a file system takes it",
     "edges/launcher/service.py": "asks of a single character whether a unit can hold it",
@@ -249,12 +248,10 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     "a candidate at the gate": (
         (
             "memory/gate/candidate.py",
-            "memory/gate/code.py",
             "memory/gate/fault.py",
-            "memory/gate/kinds.py",
+            "memory/gate/forms.py",
             "memory/gate/moment.py",
             "memory/gate/order.py",
-            "memory/gate/question.py",
             "memory/gate/report.py",
             "memory/gate/status.py",
             "memory/gate/task.py",
@@ -352,8 +349,8 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
     "the summary of a plan": (("domain/tools/todos.py",), lambda text: _tool(text, subject=text, plan=text)),
     "secrets": (("domain/secrets/__init__.py", "domain/secrets/patterns.py", "domain/secrets/readings.py"), mask),
     "an error of a provider": (
-        ("tagger/core/overflow.py", "tagger/core/signature.py"),
-        lambda text: (overflow.read_overflow(text), is_refused(text)),
+        ("tagger/core/overflow.py", "tagger/core/signals.py"),
+        lambda text: (overflow.read_overflow(text), refuses_thinking(text)),
     ),
     "a call": (
         ("domain/tools/request.py",),

@@ -35,6 +35,39 @@ def test_every_event_has_exactly_one_pen() -> None:
     assert dict.fromkeys(EVENTS, 1) == dict(pens)
 
 
+NEVER_MADE = {"project.merged": "earlier releases wrote it, so that it is still read"}
+"""Events that nobody appends any more -> why the language has them."""
+
+
+def test_a_room_lists_what_its_code_makes_and_nothing_else() -> None:
+    """What a room appends and does not list, the kit refuses; here the lists are compared with the events made.
+
+    An event that a room's own files make as a value, and not to append it, is among those that others write.
+    """
+    made = {path: {*_made(tree)} for path, tree in _trees()}
+    of_pure = {event for path, events in made.items() if path.startswith(SHARED) for event in events}
+    for name in ROOMS:
+        own = {event for path, events in made.items() if path.startswith(f"{name}/") for event in events}
+        listed = {event.TYPE for event in load(name).WRITES}
+        assert listed <= own | of_pure | {*NEVER_MADE}, f"{name} lists what no code makes"
+        assert own - listed <= AS_VALUES.get(name, set()), f"{name} makes what it does not list"
+
+
+SHARED = ("domain/", "memory/", "plan/")
+AS_VALUES = {"indexer": {"message.recorded"}, "responder": {"step.opened"}}
+"""Events that a room makes for a state that it has not read the facts of, and appends to nothing."""
+
+
+def _made(tree: ast.Module) -> Iterator[str]:
+    """The events that a module makes: calls of their classes. A pattern of a `case` is none."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in EVENT_CLASSES:
+            yield EVENT_CLASSES[node.func.id]
+
+
+EVENT_CLASSES = {event.__name__: event.TYPE for event in EVENTS}
+
+
 def test_every_event_is_read_by_some_room() -> None:
     assert set(EVENTS) == {event for name in ROOMS for event in load(name).READS}
 

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from services.commit_indexer.core import arguments
 from services.commit_indexer.repository import Repository
+from services.kit.data_directory import mirror_in
 from services.kit.files import open_own
-from services.kit.git import GitFailed, git
-from services.kit.git_environment import REMOTE, environment
-from services.kit.mirror_place import mirror_in
+from services.kit.git import REMOTE, GitFailed, environment, git
 
 MOST_PACKS = 100
 """Fetches that brought something, after which one pack of them all is fetched."""

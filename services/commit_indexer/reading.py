@@ -16,8 +16,8 @@ from services.commit_indexer.repository import Repository, Shape
 from services.domain.draft import Draft
 from services.kit.aggregate import Aggregate
 from services.kit.cache import Sessions
+from services.kit.data_directory import MIRRORS
 from services.kit.git import GitFailed
-from services.kit.mirror_place import FOLDER
 from services.kit.nouns import NounReader
 from services.kit.project_name import is_repository_of
 from services.kit.room import Kit
@@ -62,7 +62,7 @@ class RepositoryReading:
             yield Repository(Path(source.place), is_root=source.is_root)
             return
         if source not in self._mirrors:
-            folder = self._kit.settings.data / FOLDER
+            folder = self._kit.settings.data / MIRRORS
             self._mirrors[source] = Mirror(folder, source.project, source.place, self._bounds.max_commits + 1)
         async with self._mirrors[source].fetched() as repository:
             yield repository

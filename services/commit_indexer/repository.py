@@ -8,11 +8,17 @@ import msgspec
 
 from schemas.events import CommitSeen
 from services.commit_indexer.core import arguments
-from services.commit_indexer.core.commit_fact import commit_fact
 from services.commit_indexer.core.decide import Listed, batches
-from services.commit_indexer.core.objects import Commit, commits_in, files_in, listed_in, read_commit, sizes_in
-from services.kit.git import GitFailed, git
-from services.kit.git_environment import environment
+from services.commit_indexer.core.objects import (
+    Commit,
+    commit_fact,
+    commits_in,
+    files_in,
+    listed_in,
+    read_commit,
+    sizes_in,
+)
+from services.kit.git import GitFailed, environment, git
 
 LARGE = 1024 * 1024
 """Bytes of a commit from which on only its beginning is read: nobody writes so much."""

@@ -15,10 +15,9 @@ from typing import BinaryIO, NamedTuple
 import msgspec
 
 from services.console.core.exchange import OUT_OF_MEMORY, Outcome, SqlQuery, too_large
-from services.console.core.pages import RowTooLarge, pages
-from services.console.core.values import ColumnShape, shape
+from services.console.core.values import ColumnShape, RowTooLarge, pages, shape
+from services.kit.data_directory import COPY_TABLE
 from services.kit.duck import BadQuery, Connection, DuckError, SelectedRows, open_to_read, select
-from services.kit.views_copy import TABLE
 
 MIB = 1024 * 1024
 LATE = 1.0
@@ -71,7 +70,7 @@ def sentence(reason: str, longest: int) -> str:
 
 def _of_the_copy(db: Connection) -> tuple[int, datetime]:
     """The position that the copy shows, and when it was made."""
-    as_of, at = db.execute(f"select as_of, copied_at from {TABLE}").fetchone() or (0, datetime.now(UTC))
+    as_of, at = db.execute(f"select as_of, copied_at from {COPY_TABLE}").fetchone() or (0, datetime.now(UTC))
     return int(as_of), at.replace(tzinfo=UTC)
 
 

@@ -17,9 +17,9 @@ from services.console.running import Runs
 from services.kit.asks import AskHandler
 from services.kit.background import begin
 from services.kit.bus import Unreachable
+from services.kit.data_directory import views_copy
 from services.kit.room import Kit
 from services.kit.turns import Queue, Turns
-from services.kit.views_copy import views_copy
 
 WAITING = 16
 """The most queries that wait for their turn."""

@@ -16,15 +16,16 @@ from typing import NamedTuple
 from schemas.envelope import Actor, Envelope
 from schemas.events import AliasAdded, AliasRemoved, Event, MemoryArchived, MemoryMoved, MemoryRestored, ProjectMerged
 from schemas.subjects import Address
-from services.desk.past import book_at
 from services.desk.project_names import ProjectNames
 from services.domain.aliases import GLOBAL
 from services.domain.draft import Draft
 from services.kit.aggregate import Aggregate
+from services.kit.bus import LogReader
+from services.kit.cache import folded
 from services.kit.command_queue import QueuedCommand
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
-from services.memory.book import NOUNS, Book
+from services.memory.book import NOUNS, Book, evolve
 from services.memory.decide.adopting import adopted_fact, given_back
 from services.memory.state import ADOPTED
 
@@ -194,3 +195,12 @@ def _again(former: Address, own: Book, one: Former, removed: int) -> QueuedComma
         actor=one.first.actor,
         again=lambda _: None,
     )
+
+
+async def book_at(reader: LogReader, project: Address, position: int) -> Book:
+    """The book, folded from its facts up to this position."""
+    book = Book()
+    async for record in NounReader(reader, NOUNS, until=position).after(0, project.log_filter):
+        if record.event is not None:
+            book = folded(evolve, book, record.event, record.envelope)
+    return book

@@ -1,21 +1,21 @@
 """The memory books of all projects: who changes them, and from which session."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
 from schemas.commands import Answer, Command, CommandMessage, MemoryExpire, MemoryQuarantine
 from schemas.envelope import Actor
-from schemas.events import StepOpened
+from schemas.events import Event, PlanExtended, PlanRebased, StepOpened
 from schemas.subjects import Address, of_sessions
-from services.desk.adoption import Adoption
+from services.desk.adoption import Adoption, book_at
 from services.desk.core.commands import decide_on_book, rule_of
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
-from services.desk.first_heads import FirstHeads
 from services.desk.kin import Kin, kin_of, started_by
-from services.desk.past import book_at
 from services.desk.profiles import ProfileDesk
 from services.desk.project_names import ProjectNames
 from services.desk.settings import OwnSettings
@@ -23,15 +23,21 @@ from services.domain.decision import Decision
 from services.domain.draft import Draft
 from services.domain.guards import WRITTEN
 from services.domain.project_settings import with_own
+from services.domain.record import Record
 from services.kit.aggregate import Aggregate
 from services.kit.bus import LogReader
 from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 from services.memory.book import NOUNS, Book, evolve
-from services.memory.decide.context import BookContext, Refusal, session_of
+from services.memory.decide.context import BookContext, FirstHead, Refusal, session_of
 from services.memory.decide.expiring import Span, dormant_spans
 from services.memory.rendering import profile_of
+
+WITH_HEADS = frozenset({"primary", "reduce_off"})
+"""The modes of sessions whose heads have the memory."""
+MOST_HEADS = 1_000
+"""Sessions whose first head is in memory."""
 
 
 class Activity:
@@ -181,3 +187,40 @@ class Books:
             started=started,
             dormant=tuple(await self._activity.rests(address.project)) if isinstance(command, MemoryExpire) else (),
         )
+
+
+class FirstHeads:
+    """The first head of each session that shows a memory, read once from the plans that recorded it."""
+
+    def __init__(self, reader: LogReader) -> None:
+        self._reader = reader
+        self._known: OrderedDict[Address, FirstHead] = OrderedDict()
+
+    async def of(self, address: Address) -> FirstHead | None:
+        """The first head of a session; none: it has made no call yet, or its head has no memory.
+
+        As long as no plan has recorded a head, it is an empty one at the position of the session's first call.
+        """
+        if not address.session or address in self._known:
+            return self._known.get(address)
+        opened = await self._first(address, StepOpened)
+        if opened is None or not isinstance(opened.event, StepOpened) or opened.event.mode not in WITH_HEADS:
+            return None
+        for plan in (PlanExtended, PlanRebased):
+            record = await self._first(address, plan)
+            if record is not None and isinstance(record.event, plan) and record.event.memories:
+                return self._store(address, FirstHead(record.event.as_of, frozenset(record.event.memories)))
+        return FirstHead(opened.envelope.seq)
+
+    async def _first(self, address: Address, kind: type[Event]) -> Record | None:
+        async with aclosing(self._reader.after(0, address.log(kind.TYPE))) as found:
+            async for record in found:
+                if not record.problem:
+                    return record
+        return None
+
+    def _store(self, address: Address, head: FirstHead) -> FirstHead:
+        self._known[address] = head
+        if len(self._known) > MOST_HEADS:
+            self._known.popitem(last=False)
+        return head

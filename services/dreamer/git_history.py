@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from services.domain.secrets import mask
 from services.dreamer.core.task import TreePoint
-from services.kit.git import GitFailed, git
-from services.kit.git_environment import environment
+from services.kit.git import GitFailed, environment, git
 
 PATIENCE = 3.0
 """Seconds that git may take for one answer."""

@@ -12,8 +12,7 @@ from services.domain.record import Record
 from services.dreamer.core.verdicts import FileLook, GitLook, SessionLook
 from services.dreamer.git_history import PATIENCE
 from services.dreamer.tree import Checkout
-from services.kit.git import GitFailed, git
-from services.kit.git_environment import environment
+from services.kit.git import GitFailed, environment, git
 
 MOST_COMMITS = 50
 """Commits with the words of a subject somewhere in their message, among which one is sought."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from services.dreamer.mirror_tree import MirrorTree
 from services.dreamer.tree import Checkout
-from services.kit.mirror_place import FOLDER, mirror_in
+from services.kit.data_directory import MIRRORS, mirror_in
 from services.kit.project_name import is_of
 
 
@@ -29,7 +29,7 @@ async def checkout_of(project: str, roots: Sequence[str]) -> Checkout | None:
 
 async def mirror_of(data: Path, project: str) -> MirrorTree | None:
     """The mirror of a project's remote, as the commit indexer has made it; none: there is none that can be read."""
-    place = mirror_in(data / FOLDER, project)
+    place = mirror_in(data / MIRRORS, project)
     if not await asyncio.to_thread((place / "HEAD").is_file):
         return None
     found = await asyncio.to_thread(MirrorTree, place)

@@ -9,9 +9,19 @@ from functools import partial
 from msgspec.structs import replace
 
 from schemas.envelope import Actor
-from schemas.events import DreamFinished, DreamRequested, DreamStarted, Event, TaskAsked, TaskFinished
-from schemas.subjects import Address
+from schemas.events import (
+    DreamFinished,
+    DreamRequested,
+    DreamStarted,
+    Event,
+    FileTouched,
+    SessionOpened,
+    TaskAsked,
+    TaskFinished,
+)
+from schemas.subjects import Address, of_sessions
 from services.domain.jobs import Open
+from services.domain.key_files import FileUse
 from services.dreamer.core.outcome import (
     LONGEST_DETAIL,
     NO_TREE,
@@ -28,10 +38,10 @@ from services.dreamer.core.outcome import (
 from services.dreamer.core.state import MOST_CHANGES, SENDER, Dreams
 from services.dreamer.core.task import DreamTask, FileUseTask, OptionalTreeTask, Scene, TaskChange, Tree, TreeNameTask
 from services.dreamer.core.tree_look import changes_since, with_look
-from services.dreamer.file_uses import file_uses
+from services.dreamer.core.uses import FileUses, evolve
 from services.dreamer.places import checkout_of, mirror_of
 from services.dreamer.questions import TaskQuestions
-from services.kit.bus import Unreachable
+from services.kit.bus import LogReader, Unreachable
 from services.kit.commands import send
 from services.kit.jobs import Advance, Complete, Fail, Job, Outcome, Snooze, Worker
 from services.kit.model import BudgetExhausted
@@ -256,3 +266,16 @@ def _words(error: Exception) -> str:
 
 def _since(began: float) -> float:
     return round(time.monotonic() - began, 3)
+
+
+async def file_uses(reader: LogReader, project: str, roots: Sequence[str]) -> Mapping[str, FileUse]:
+    """Path from the project's root -> its use up to now, in all primary sessions of the project.
+
+    `roots`: where harnesses have worked in it. Raises `Unreachable`.
+    """
+    uses = FileUses()
+    for kind in (SessionOpened, FileTouched):
+        async for record in reader.after(0, of_sessions(project, kind.TYPE)):
+            if record.event is not None:
+                uses = evolve(uses, record.event, record.envelope, roots)
+    return uses.files

@@ -3,18 +3,19 @@
 import getpass
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from uuid import uuid4
 
 import msgspec
+import psutil
 
 from schemas.commands import Answer, Command
 from schemas.envelope import Actor
 from schemas.subjects import Address
-from services.edges.silent_broker import why_silent
 from services.edges.terminal import write, write_error, write_json
 from services.kit.bus import Bus, NotAdmitted, Unreachable
 from services.kit.commands import send
-from services.kit.endpoint import Endpoint, find
+from services.kit.endpoint import Endpoint, find, read
 from services.settings import Settings
 
 PERSON, HARNESS = "person", "harness"
@@ -22,6 +23,8 @@ PERSON, HARNESS = "person", "harness"
 NO_TEXT = "what you have given is no Unicode text: leave out the bytes that are none"
 PATIENCE = 10.0
 """Seconds in which the broker must have answered."""
+BROKER = "nats-server"
+BROKER_LOG = "nats.log"
 
 
 async def admitted(settings: Settings, name: str, *users: str, wait: float = PATIENCE, is_patient: bool = False) -> Bus:
@@ -102,3 +105,29 @@ def refused(reason: str) -> int:
     """Say why nothing was done; the exit status."""
     write_error(reason)
     return 1
+
+
+def why_silent(settings: Settings) -> str:
+    """The reason why the broker of this installation does not answer, with what to do about it.
+
+    Empty where it runs elsewhere, or not at all.
+    """
+    written = None if settings.nats.url else read(settings.data)
+    if written is None or not written.pid:
+        return ""
+    try:
+        process = psutil.Process(written.pid)
+        state = process.status() if Path(process.name()).stem == BROKER else psutil.STATUS_DEAD
+    except psutil.Error:
+        return ""
+    if state in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}:
+        return ""
+    if state == psutil.STATUS_STOPPED:
+        return (
+            "the broker's process is stopped and answers nobody; let it go on with "
+            f"`kill -CONT {written.pid}`: nothing that it has confirmed is lost"
+        )
+    return (
+        f"the broker runs (pid {written.pid}) and does not answer; see {settings.data / BROKER_LOG}, and that its disk "
+        "answers; if it stays so, `annals down`, then `annals up`"
+    )

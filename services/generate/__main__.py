@@ -7,7 +7,7 @@ from pathlib import Path
 
 from schemas.events import EVENTS
 from services.generate.asyncapi import asyncapi
-from services.generate.events import events_page
+from services.generate.events import events_page, views_page
 from services.generate.golden import golden, golden_name
 from services.generate.house import DescribedRoom, house, in_flow
 from services.generate.schema import (
@@ -22,7 +22,6 @@ from services.generate.schema import (
 from services.generate.settings import settings_page
 from services.generate.shapes import token_shapes
 from services.generate.tree import folders
-from services.generate.views import views_page
 from services.kit.rooms import ROOMS, load
 from services.settings import Settings
 

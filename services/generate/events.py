@@ -1,4 +1,4 @@
-"""The page of events: every fact of the log, field by field."""
+"""The pages of events and of views: every fact of the log, field by field, and what an operator may query."""
 
 import importlib
 
@@ -9,6 +9,7 @@ from schemas.envelope import Envelope
 from schemas.events import EVENTS, Event
 from services.generate.docstrings import field_docs, summary
 from services.generate.markdown import code, page, table
+from services.responder.views.store import view_sources
 
 HEAD = ("field", "type", "default", "meaning")
 WORDS = {
@@ -84,3 +85,23 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
         return "required"
     value = field.default_factory() if field.default is msgspec.NODEFAULT else field.default
     return code(msgspec.json.encode(value).decode())
+
+
+def views_page() -> str:
+    rows = ((code(name), _purpose(name, source)) for name, source in view_sources().items())
+    return page(
+        "# Views",
+        "The views that `annals sql` and `ask.sql` can query, in addition to one table for each [event](events.md). "
+        "Each view `name` is also a macro `name_at(position)`, which returns its state at a position of the log.",
+        table(("view", "what it is"), rows),
+    )
+
+
+def _purpose(name: str, source: str) -> str:
+    """The comment at the beginning of the file, without the name."""
+    lines = []
+    for line in source.splitlines():
+        if not line.startswith("--"):
+            break
+        lines.append(line.removeprefix("--").strip())
+    return " ".join(lines).removeprefix(f"{name}: ")

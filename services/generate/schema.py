@@ -6,19 +6,23 @@ from typing import Any
 import msgspec
 from msgspec import inspect as mi
 
+from schemas.ask import Ask
 from schemas.commands import Answer, CommandMessage
 from schemas.envelope import Envelope
 from schemas.events import EVENTS
 from schemas.inbox import Inbound
 from schemas.plan import AnyEdit, Revision
 from services.desk.core.commands import COMMANDS, tools
-from services.generate.asks import ASKS, reply_to
+from services.domain.request_replies import request_replies
 from services.generate.docstrings import field_docs
 
 Json = dict[str, Any]
 Struct = type[msgspec.Struct]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_REPLIES = {one.ask: one.reply for one in request_replies()}
+ASKS: tuple[type[Ask], ...] = tuple(_REPLIES)
+"""Every question, in the order of the pages."""
 
 
 def to_text(value: object) -> str:
@@ -115,3 +119,10 @@ def _structs(info: mi.Type) -> Iterator[mi.StructType]:
             yield from _structs(inner)
         case _:
             return
+
+
+def reply_to(ask: type[Ask]) -> type[msgspec.Struct]:
+    """The reply that a question is declared with. Raises `LookupError` where none is."""
+    if ask not in _REPLIES:
+        raise LookupError(f"no module of schemas declares {ask.__name__} with its reply; add a `RequestReply` of them")
+    return _REPLIES[ask]

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from schemas.events import Event, HistoryRequested
 from schemas.subjects import Address
-from services.domain.transcript.pages import page
+from services.domain.transcript.pages import page, whole
 from services.domain.transcript.reader import Chunk, read
-from services.domain.transcript.tool_pairs import whole
 from services.historian.core.lifecycle import REBUILD
 from services.historian.core.publish import closing, fingerprint, is_another_generation, published, unread
 from services.historian.core.state import HistorianSession

@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
 from msgspec.structs import replace
 
-from schemas.envelope import Actor
+from schemas.commands import Command, MemoryPropose, ProfileObserve
+from schemas.envelope import Actor, Envelope
 from schemas.events import (
     Event,
     FactExtracted,
@@ -31,11 +32,12 @@ from services.domain.window import Learned
 from services.historian.core.inheritance import inherited
 from services.historian.core.limits import HistoryLimits
 from services.historian.core.state import HistorianSession
+from services.historian.core.summary import TRAIT
 from services.historian.core.triggers import due
-from services.historian.proposals import propose
 from services.kit.aggregate import Aggregate
-from services.kit.bus import Delivery
+from services.kit.bus import Delivery, Unreachable
 from services.kit.cache import Sessions
+from services.kit.commands import send
 from services.kit.consumer import fact_of, log_consumer
 from services.kit.pacing import Pacing
 from services.kit.projector import QUIET
@@ -171,3 +173,29 @@ def _again(wanted: Event, found: Callable[[HistorianSession], Event | None], now
 
 def _type(delivery: Delivery) -> str:
     return parse_log(delivery.subject)[1]
+
+
+async def propose(
+    kit: Kit, envelope: Envelope, event: FactExtracted | ObservationRecorded, own: Mapping[str, object]
+) -> None:
+    """Propose what was found, if its project has a memory; `own`: what that has set for itself.
+
+    The same envelope again is the same proposal. Raises `Unreachable` where the desk could not decide on it.
+    """
+    command = _command(envelope, event)
+    if command is None or not with_own(kit.settings.memory, own).enabled:
+        return
+    answer = await send(kit.bus, Address(envelope.project), command, name=envelope.id, actor=Actor("room", kit.room))
+    if answer.again:
+        raise Unreachable(f"the desk did not decide on a proposal: {answer.text}")
+    if not answer.ok:
+        kit.log.warning("what was found was not proposed", session=envelope.session, reason=answer.text)
+
+
+def _command(envelope: Envelope, event: FactExtracted | ObservationRecorded) -> Command | None:
+    """The proposal; none of an observation that is not about a person, or not in words of their own."""
+    if isinstance(event, FactExtracted):
+        return MemoryPropose(event.category, event.text, envelope.session, tuple(event.evidence), event.run)
+    if event.kind != TRAIT or not event.words:
+        return None
+    return ProfileObserve(event.words, envelope.session, envelope.seq, event.first, event.last)

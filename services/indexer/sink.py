@@ -6,7 +6,7 @@ from schemas.events import Event
 from schemas.subjects import Address
 from services.indexer.core import project, session
 from services.indexer.core.changes import RowChanges
-from services.indexer.core.commits import changes as commit_changes
+from services.indexer.core.project import commit_changes
 from services.indexer.core.session import SessionRows, Touched
 from services.indexer.index import Damaged, Index
 from services.indexer.states import State, States, after

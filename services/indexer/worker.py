@@ -1,7 +1,10 @@
 """The indexer's wiring: the log in, rows of the index out, by one writer at a time."""
 
 import asyncio
+import fcntl
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from schemas.events import (
@@ -39,17 +42,19 @@ from schemas.search_asks import IndexPosition, IndexPositionAsk
 from services.domain.texts.bounds import beginning
 from services.indexer.verification import Misfit
 from services.indexer.work import PROMPT, IndexWork
-from services.indexer.writer_lock import WriterLock
 from services.kit.asks import AskHandler, Declined
 from services.kit.background import begin
 from services.kit.bus import Unreachable
 from services.kit.bus.holes import LOST, REMEDY, given_up, spoken, unreadable
+from services.kit.files import open_own
+from services.kit.index_place import folder_of
 from services.kit.room import Kit
 
 AGAIN = 0.5
 """Seconds until the lock is asked for again."""
 MOST_REPORTED = 200
 """Characters of an error that are reported."""
+LOCK = "writer.lock"
 
 
 class Indexer:
@@ -188,3 +193,22 @@ def _failures(failure: str, holes: Sequence[str]) -> list[str]:
 def _first_line(failure: str) -> str:
     """The beginning of an error, in one line."""
     return beginning(" ".join(failure.split()), MOST_REPORTED)
+
+
+class WriterLock:
+    """The lock of the one writer: two would write rows twice. The system releases it however its holder ends."""
+
+    def __init__(self, data: Path) -> None:
+        folder_of(data).mkdir(parents=True, exist_ok=True)
+        self._file = open_own(folder_of(data) / LOCK, os.O_RDWR)
+
+    def taken(self) -> bool:
+        """Take it, if nobody has it; whether it is ours now."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def close(self) -> None:
+        os.close(self._file)

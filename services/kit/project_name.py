@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from services.kit.git import GitFailed, git
-from services.kit.git_environment import environment
+from services.kit.git import GitFailed, environment, git
 
 ROOT, SHALLOW, DIRECTORY = "git-", "shallow-", "dir-"
 """The beginnings of names: of a repository, of a clone whose first commit is elsewhere, of a directory without

@@ -90,7 +90,7 @@ async def _live(room_class: type[Room], settings: Settings, *, until_idle: bool,
         await refuse_while_erasing(bus)
         watches.append(asyncio.create_task(garbage.collect_all_at_rest(lambda: bus.client.stats["in_msgs"])))
         room = room_class()
-        appender = Appender(bus, settings.data / FOLDER / READ_BACK)
+        appender = Appender(bus, settings.data / FOLDER / READ_BACK, writes=room_class.WRITES)
         kit = Kit(room_class.NAME, bus, LogReader(bus), appender, settings, stack, logger())
         await room.open(kit)
         if getattr(room_class, "GIVES_WAY", False):  # not before: while it is opened, others wait for what it will do

@@ -28,7 +28,7 @@ from services.plan.lanes import search_hint
 from services.plan.lanes.hint_decisions import decided, is_augmented, is_late, skipped, too_short
 from services.plan.lanes.hints import query_of
 from services.plan.session.state import Session
-from services.responder.projections.session import SESSION
+from services.responder.projections.folds import SESSION
 from services.responder.session_cache import SessionCache
 
 TIMEOUT = 3.0

@@ -8,7 +8,7 @@ from schemas.subjects import Address
 from services.domain.aliases import GLOBAL
 from services.plan.lanes.head import MODES
 from services.plan.session.state import Session
-from services.responder.projections.profiles import PROFILES
+from services.responder.projections.folds import PROFILES
 from services.responder.session_cache import SessionCache
 
 WAIT = 0.5

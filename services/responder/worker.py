@@ -2,26 +2,25 @@
 
 import asyncio
 import sys
-from typing import Any, ClassVar
+from collections.abc import Awaitable, Callable
+from typing import Any, ClassVar, TypeVar
 
+from schemas.ask import Ask
 from schemas.envelope import Envelope
 from schemas.events import EVENTS, Event, HintDecided, PlanExtended, PlanRebased
 from services.domain import language
 from services.domain.learned_limits import GLOBAL
 from services.domain.registry import registered
+from services.kit.asks import AskHandler
 from services.kit.background import begin
 from services.kit.projector import CommitPace, Projector
 from services.kit.room import Kit
 from services.kit.turns import Queue
 from services.responder import answers
 from services.responder.answers.base import PLANS, Context, Question
-from services.responder.answers.serving import handler_of
 from services.responder.hinting import Hinting
-from services.responder.new_forks import NewForks
-from services.responder.new_sessions import NewSessions
-from services.responder.projections.learned_limits import LEARNED_LIMITS
-from services.responder.projections.profiles import PROFILES
-from services.responder.projections.session import SESSION
+from services.responder.new_sessions import NewForks, NewSessions
+from services.responder.projections.folds import LEARNED_LIMITS, PROFILES, SESSION
 from services.responder.session_cache import SessionCache
 from services.responder.session_owners import SessionOwners
 from services.responder.steps import Steps
@@ -37,6 +36,8 @@ LEAST_PAUSE = 0.02
 CHECKPOINT = 256
 """Commits after which the views are written to their file although more comes, which takes about 30 ms of the writing
 thread. What is not there is done again when a responder that was killed begins: nearly 1 ms for each commit."""
+A = TypeVar("A", bound=Ask)
+R = TypeVar("R")
 
 
 class Responder:
@@ -121,3 +122,19 @@ class Responder:
         self._new_sessions.feed(envelope, event)
         self.hinting.feed(envelope, event)
         self._owners.feed(event)
+
+
+def handler_of(question: Question[A, R], context: Context) -> AskHandler[A, R]:
+    """One question as a responder answers it."""
+    answer = question.open(context)
+    if question.turns is not None:
+        answer = _in_turn(answer, Queue(question.turns))
+    return AskHandler(context.kit, question.ask, answer, question.failed)
+
+
+def _in_turn(answer: Callable[[A], Awaitable[R]], queue: Queue) -> Callable[[A], Awaitable[R]]:
+    async def answered(ask: A) -> R:
+        async with queue.turn(ask.NAME):
+            return await answer(ask)
+
+    return answered

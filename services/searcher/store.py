@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 from services.domain.search.rows import BY_NAME, KINDS, Kind
 from services.kit.index_place import Current, Position, folder_of, read_current, read_position
 from services.kit.logs import Logger
 from services.kit.same_log import ComparedLog, difference
 from services.kit.vectors import Table, Tables, VectorsError
 from services.searcher import filling
-from services.searcher.copying import copy
+from services.searcher.copies import PARTS, columns_of, pieces
+from services.searcher.core.arrays import Places
 from services.searcher.stored_shelf import StoredShelf
 
 OLD = 1.5
@@ -29,6 +32,8 @@ LOOK, REST = 1.0, 20.0
 """Seconds between two looks at the index, and how many times as long as a look took: that is a twentieth of a core."""
 PAUSE = 5.0
 """Seconds that a look waits at most for a moment in which nobody searches."""
+AT_ONCE = 500
+"""Rows; a search that comes meanwhile waits for none of them, but for the machine."""
 
 
 class ProjectShelves(NamedTuple):
@@ -360,3 +365,22 @@ class SearchStore:
     @property
     def _has_vectors(self) -> bool:
         return self.current is not None and bool(self.current.dimensions)
+
+
+async def copy(stored: StoredShelf, quiet: asyncio.Event) -> int:
+    """Copy what is not copied yet, a few rows at a time while nobody searches; how many rows that were."""
+    numbers = _missing(stored)
+    for start in range(0, len(numbers), AT_ONCE):
+        await quiet.wait()
+        some = numbers[start : start + AT_ONCE]
+        rows = await stored.table.at(stored.places[some].tolist(), columns_of(PARTS))
+        ends = stored.copies.write(await asyncio.to_thread(pieces, rows, PARTS))
+        stored.copies.know(some, ends)
+        stored.copies.forget(some[~stored.shelf.alive[some]])
+    return len(numbers)
+
+
+def _missing(stored: StoredShelf) -> Places:
+    """The rows that have vectors and no copy, in the order in which the table keeps them."""
+    numbers = stored.numbers[~stored.copies.has(stored.numbers)]
+    return numbers[~np.isin(numbers, stored.bare)]

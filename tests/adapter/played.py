@@ -48,13 +48,15 @@ class Harness:
         breaks: bool = False,
         project: Json | None = None,
         documents: Sequence[str] | None = None,
+        guide: Json | None = None,
         **options: object,
     ) -> None:
         """Begin anew with what is stored on disk; `breaks`: nothing is asked for a while where nobody answers.
 
         `project`: what the directory is called by now, and was called before. `documents`: the files that are wanted.
+        `guide`: what rooms of another release offer.
         """
-        guide = msgspec.to_builtins(MANIFEST)
+        guide = msgspec.to_builtins(MANIFEST) if guide is None else guide
         if documents is not None:
             guide["documents"] = documents
         given = {"directory": str(self._directory), "guide": guide, "agents": AGENTS, "options": options}

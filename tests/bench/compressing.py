@@ -25,7 +25,7 @@ from services.kit.bus import Bus, LogReader
 from services.kit.contents import Contents
 from services.kit.room import Kit
 from services.plan.session.state import Session
-from services.responder.projections.session import SESSION
+from services.responder.projections.folds import SESSION
 from services.responder.session_cache import SessionCache
 from services.settings import History, Limits, Model, Settings
 from services.tagger.worker import Tagger

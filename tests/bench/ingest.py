@@ -17,8 +17,8 @@ from schemas.inbox import Inbound, MessageSeen, PartSeen
 from schemas.streams import IN, LOG
 from schemas.subjects import Address, ask
 from schemas.view_asks import HistoryRunsAsk
+from services.edges.client.adapter import pieces
 from services.edges.client.outbox import Outbox, Outgoing
-from services.edges.client.pieces import pieces
 from services.kit.bus import Bus, LogReader
 from tests.bench.installations import Acknowledgements, installation
 from tests.bench.measure import Measure, at_most, median_ms, p99_ms, ratio_at_least

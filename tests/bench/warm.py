@@ -35,7 +35,7 @@ from services.plan.lanes import View
 from services.plan.planner.plan import decide
 from services.plan.session.state import Session
 from services.responder.answers.transform import Transformer
-from services.responder.projections.session import SESSION
+from services.responder.projections.folds import SESSION
 from services.responder.session_cache import SessionCache
 from services.responder.steps import Steps
 from tests.bench.installations import bare_publishes, kit

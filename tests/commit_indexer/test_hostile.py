@@ -10,8 +10,7 @@ from services.commit_indexer.core.failures import sentence
 from services.commit_indexer.repository import Repository
 from services.commit_indexer.worker import CommitIndexer
 from services.kit.bus import Bus
-from services.kit.git import GitFailed, git
-from services.kit.git_environment import environment
+from services.kit.git import GitFailed, environment, git
 from tests.commit_indexer.test_worker import at, counting, identified, settings
 from tests.helpers.broker_world import opened
 from tests.helpers.hostile_names import EVERYTHING, UNUSABLE, USABLE

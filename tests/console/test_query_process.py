@@ -14,8 +14,8 @@ from schemas.events import DropRequested
 from schemas.view_asks import Rows
 from services.console.core.exchange import Outcome, SqlQuery
 from services.console.query_process import answer
+from services.kit.data_directory import COPY_TABLE
 from services.kit.duck import change_alone
-from services.kit.views_copy import TABLE
 from tests.helpers.refused_sql import REFUSED
 from tests.helpers.view_facts import MEMORY, close, commit, fact, open_store
 
@@ -32,7 +32,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     store = open_store(path)
     commit(store, [fact(seq, DropRequested(tags=[seq])) for seq in range(1, 6)])
     close(store)
-    stamp = f"create table {TABLE} as select 5 as as_of, timestamp '2026-03-07 12:00:00' as copied_at"
+    stamp = f"create table {COPY_TABLE} as select 5 as as_of, timestamp '2026-03-07 12:00:00' as copied_at"
     change_alone(path, lambda db: db.execute(stamp) and None, memory_limit=MEMORY)
     before = path.read_bytes()
     yield path

@@ -13,7 +13,7 @@ from schemas.inbox import Inbound, Seen
 from schemas.subjects import Address, BadSubject, ask, parse_ask, parse_command, parse_inbound, token
 from services.desk.core.commands import COMMANDS
 from services.domain.addressing import Misaddressed, check_address
-from services.generate.asks import ASKS
+from services.generate.schema import ASKS
 from tests.helpers.bodies import least
 
 ABOUT_A_PROJECT = [one for one in ASKS if "project" in one.__struct_fields__]

@@ -9,7 +9,7 @@ import pytest
 from schemas.commands import CommandMessage
 from services.desk.core.commands import COMMANDS
 from services.domain.misread import misread
-from services.generate.asks import ASKS
+from services.generate.schema import ASKS
 from tests.helpers.any_command import any_command
 from tests.helpers.wrong_input import CODE, VALUES
 

@@ -16,8 +16,8 @@ from services.dreamer.git_history import MOST_UNCOMMITTED
 from services.dreamer.mirror_tree import MirrorTree
 from services.dreamer.places import mirror_of
 from services.dreamer.tree import Checkout
+from services.kit.data_directory import mirror_in
 from services.kit.git import git
-from services.kit.mirror_place import mirror_in
 from tests.dreamer.made_project import MadeTree
 from tests.helpers import repositories
 from tests.helpers.dreaming import ROOM, Project, timetable

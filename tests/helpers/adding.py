@@ -1,26 +1,19 @@
 """What the tests of the lanes that add something share: sessions in which there is something to add, and anything."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, takewhile
 
 import msgspec
 from hypothesis import strategies as st
 
-from schemas.events import PartRecorded
 from schemas.inbox import Capability, Todo, TodoSeen
 from schemas.plan import AnyEdit
-from services.domain.edits import apply
 from services.domain.limits import Limits
-from services.plan.lanes import DROPS, LANES, TAGS, Change, Lane, View
-from services.plan.lanes.base import emptying, finders_of
-from services.plan.lanes.index import indexed
-from services.plan.provider_rules.signed_thinking import boundary
-from services.plan.session.state import Session
-from tests.helpers.harness import Harness, edits_of, folds, is_sound, text_part
-from tests.helpers.random_sessions import AROUND, Act, Moment, Story, as_bytes, play, wildly
+from services.plan.lanes import DROPS, TAGS, Lane
+from tests.helpers.harness import Harness, edits_of, text_part
+from tests.helpers.random_sessions import AROUND, Act, Moment, Story, play, wildly
 from tests.helpers.tool_calls import called
 
-__all__ = ["STORIES", "Story", "edits_by", "is_steady", "play", "view_at", "wildly", "with_lane"]
+__all__ = ["STORIES", "Story", "edits_by", "play", "wildly", "with_lane"]
 
 A_TODO, B_TODO, C_TODO = Todo("A", "in_progress", "high"), Todo("B", "completed"), Todo("C", "cancelled")
 LISTS = {"one": (A_TODO, B_TODO, C_TODO), "other": (Todo("D"),), "done": (B_TODO, C_TODO), "none": ()}
@@ -31,13 +24,6 @@ BIG = "line\n" * 12_000
 def with_lane(lane: Lane, *, protected: int = 1, **limits: object) -> Harness:
     given = msgspec.structs.replace(Limits(threshold=65, protected_tags=protected, min_reclaim=1), **limits)
     return Harness(given, lanes=(TAGS, DROPS, lane))
-
-
-def view_at(session: Session, limits: Limits, texts: dict[str, str] | None = None) -> View:
-    """What a rebase would be decided on now."""
-    return View(
-        session, limits, frozenset({"idle"}), indexed(session, finders_of(LANES)), texts or {}, emptying=emptying(LANES)
-    )
 
 
 def writing(name: str, *, through_a_call: bool) -> Act:
@@ -123,29 +109,6 @@ def _stories(draw: st.DrawFn) -> Story:
 
 
 STORIES = _stories()
-
-
-def is_steady(moments: Sequence[Moment], lane: Lane, limits: Limits) -> bool:
-    """See that nothing of what must hold for every lane is broken."""
-    for before, now in pairwise(moments):
-        if not now.call.causes:
-            both = zip(before.call.raw, now.call.raw, strict=False)
-            common = [old for old, _ in takewhile(lambda pair: pair[0] == pair[1], both)]
-            sent = as_bytes(apply(common, now.in_force_before.values()))
-            assert as_bytes(now.call.served)[: len(sent)] == sent
-    assert is_sound(moment.call for moment in moments)
-    assert [moment.session for moment in moments] == [*folds(moment.facts for moment in moments)]
-    for moment in moments:
-        assert moment.call.made.faults == ()
-        if moment.call.made.kind == "rebase" and not boundary(moment.call.state):
-            assert _rest(moment, lane, limits).edits == ()
-    return True
-
-
-def _rest(moment: Moment, lane: Lane, limits: Limits) -> Change:
-    """What the lane wants after the call, on the state after its own edits."""
-    recorded = [event for _, event in moment.facts if isinstance(event, PartRecorded)]
-    return lane.rebase(view_at(moment.session, limits, {event.part: event.output or event.text for event in recorded}))
 
 
 def edits_by(moments: Sequence[Moment], lane: str) -> Iterator[AnyEdit]:

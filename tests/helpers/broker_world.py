@@ -88,10 +88,12 @@ def impatient_settings(**loop: Any) -> Settings:  # noqa: ANN401 - settings of s
 
 
 @asynccontextmanager
-async def kit_of(name: str, bus: Bus, settings: Settings) -> AsyncIterator[Kit]:
-    """What a room works with; what it opens is closed at the end."""
+async def kit_of(
+    name: str, bus: Bus, settings: Settings, *, writes: Sequence[type[Event]] | None = None
+) -> AsyncIterator[Kit]:
+    """What a room works with; what it opens is closed at the end. `writes`: all events that it may append."""
     async with AsyncExitStack() as stack:
-        yield Kit(name, bus, LogReader(bus), Appender(bus), settings, stack, logger())
+        yield Kit(name, bus, LogReader(bus), Appender(bus, writes=writes), settings, stack, logger())
 
 
 @asynccontextmanager
@@ -99,6 +101,6 @@ async def opened(room: Room, bus: Bus, settings: Settings) -> AsyncIterator[Kit]
     """Let a room work in this process."""
     if isinstance(room, Responder):
         await lay_out(settings.data)
-    async with kit_of(room.NAME, bus, settings) as kit:
+    async with kit_of(room.NAME, bus, settings, writes=room.WRITES) as kit:
         await room.open(kit)
         yield kit

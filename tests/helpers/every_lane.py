@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from schemas.inbox import Capability, PartSeen, Todo, TodoSeen
 from services.domain.limits import Limits, Prices
@@ -81,6 +82,13 @@ def scenes() -> tuple[Callable[[Harness], None], ...]:
         if test.exists() and "\ndef scene(" in test.read_text():
             found.append(import_module(f"tests.plan.lanes.test_{module}").scene)
     return tuple(found)
+
+
+@cache
+def own_tests(lane: Lane) -> ModuleType | None:
+    """The test that is named after the module of a lane; none: it has no such test."""
+    module = next(name for name, one in names_by_place(package, Lane).items() if one is lane)
+    return import_module(f"tests.plan.lanes.test_{module}") if (TESTS / f"test_{module}.py").exists() else None
 
 
 def beginning(harness: Harness) -> list[Call]:

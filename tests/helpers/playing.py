@@ -12,7 +12,7 @@ from schemas.inbox import Capability, CompactionSeen, ErrorSeen, MessageSeen
 from schemas.plan import AnyEdit, target
 from services.domain.edits import ServedMessage, apply
 from services.domain.limits import Limits
-from services.edges.client.agent import TidyAgent
+from services.edges.client.player import TidyAgent
 from services.edges.client.provider import Provider
 from services.edges.client.transcript import Transcript
 from services.plan.lanes import LANES

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from schemas.envelope import Envelope
-from schemas.events import Event
+from schemas.events import Event, PartRecorded
 from schemas.inbox import Capability, PartSeen, Role
 from schemas.plan import AnyEdit, OmitPart
 from services.domain.edits import ServedMessage, apply
@@ -20,7 +20,7 @@ from services.plan.provider_rules.signed_thinking import boundary
 from services.plan.session.state import Session
 from tests.helpers.examples import examples
 from tests.helpers.harness import SHOWN, Call, Harness, edits_of, folds, is_sound, text_part, thought, with_picture
-from tests.helpers.tool_calls import Rebase, called, requested, returned, touched, view_of
+from tests.helpers.tool_calls import called, requested, returned, touched, view_of
 
 Act = Callable[[Harness], object]
 
@@ -237,8 +237,12 @@ def play(story: Story, *lanes: Lane, **limits: object) -> list[Moment]:
     return moments
 
 
-def holds(moments: Sequence[Moment], rebase: Rebase, limits: Limits, name: str) -> None:
-    """All that must hold, whatever has happened."""
+def is_steady(moments: Sequence[Moment], lane: Lane, limits: Limits) -> bool:
+    """See that nothing of what must hold for every lane is broken, whatever has happened.
+
+    Outside of rebases the bytes that were sent are sent again; every prompt is sound; the state is that which the facts
+    fold to; no lane fails; and after a rebase the lane has nothing more to decide.
+    """
     for before, now in pairwise(moments):
         if not now.call.causes:
             both = zip(before.call.raw, now.call.raw, strict=False)
@@ -248,9 +252,25 @@ def holds(moments: Sequence[Moment], rebase: Rebase, limits: Limits, name: str) 
     assert is_sound(moment.call for moment in moments)
     assert [moment.session for moment in moments] == [*folds(moment.facts for moment in moments)]
     for moment in moments:
-        _spares(moment, limits, name)
-        if moment.call.causes and not moment.call.made.faults and not boundary(moment.call.state):
-            assert rebase(view_of(moment.session, limits)).edits == ()
+        assert [fault for fault in moment.call.made.faults if TORN not in fault] == []
+        if _has_decided(moment.call):
+            recorded = [event for _, event in moment.facts if isinstance(event, PartRecorded)]
+            texts = {event.part: event.output or event.text for event in recorded}
+            assert lane.rebase(view_of(moment.session, limits, texts)).edits == ()
+    return True
+
+
+TORN = "has no call before it"
+"""In the fault of a compartment that ends between a call and its result."""
+
+
+def _has_decided(call: Call) -> bool:
+    """Whether a rebase has done all that the lanes wanted.
+
+    No lane touches a running turn behind whose thinking it would change, and what is admitted comes after all lanes.
+    """
+    admitted = any(edit.lane == "admission" for revision in call.took for edit in revision.edits)
+    return call.made.kind == "rebase" and not admitted and not call.made.faults and not boundary(call.state)
 
 
 def as_bytes(messages: Sequence[ServedMessage]) -> list[bytes]:
@@ -263,7 +283,16 @@ def alike(messages: Sequence[ServedMessage]) -> list[ServedMessage]:
     return [bare(one, id="", parts=tuple(bare(part, id="") for part in one.parts)) for one in messages]
 
 
-def _spares(moment: Moment, limits: Limits, name: str) -> None:
+def spares(moments: Sequence[Moment], lane: Lane, limits: Limits) -> bool:
+    """See what else must hold for a lane that empties parts: what it spares, and that it wants all at once."""
+    for moment in moments:
+        _is_spared(moment, limits, lane.name)
+        if moment.call.causes and not moment.call.made.faults and not boundary(moment.call.state):
+            assert lane.rebase(view_of(moment.session, limits)).edits == ()
+    return True
+
+
+def _is_spared(moment: Moment, limits: Limits, name: str) -> None:
     """What is protected, unless the model would refuse the prompt, and every word of a person or an agent.
 
     Where room is short, no more is protected than a prompt is to keep of its newest messages.

@@ -1,38 +1,28 @@
 """What the tests of the lanes that strip prompts share: aged sessions, and random ones."""
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise, takewhile
+from collections.abc import Callable, Sequence
 
-import msgspec
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from schemas.envelope import Envelope
-from schemas.events import Event, PartRecorded
+from schemas.events import PartRecorded
 from schemas.inbox import Capability, PartSeen
-from schemas.plan import AnyEdit
-from services.domain.edits import ServedMessage, apply
+from services.domain.edits import ServedMessage
 from services.domain.limits import Limits
-from services.plan.lanes import DROPS, LANES, TAGS, Change, Lane, View
+from services.plan.lanes import DROPS, LANES, TAGS, Lane, View
 from services.plan.lanes.base import emptying, finders_of
 from services.plan.lanes.index import indexed
-from services.plan.provider_rules.signed_thinking import boundary
-from services.plan.session.state import Session
-from tests.helpers.examples import examples
 from tests.helpers.harness import (
     SHOWN,
     Call,
     Harness,
     attached,
-    folds,
-    is_sound,
     ran,
     replace,
     text_part,
     thought,
     with_picture,
 )
-from tests.helpers.random_sessions import removing
+from tests.helpers.random_sessions import Story, removing
 
 LIMITS = Limits(protected_tags=2, clear_reasoning_age=3, min_reclaim=200)
 IDLE = 301
@@ -213,54 +203,9 @@ ABILITIES: st.SearchStrategy[tuple[Capability, ...]] = st.sampled_from(
         ("requires_reasoning_on_tool_calls",),
     ]
 )
-SESSIONS = st.tuples(
-    ABILITIES,
-    st.lists(st.tuples(st.lists(GROWTH, max_size=4), st.lists(CHANCES, max_size=2)), min_size=3, max_size=10),
+STORIES = st.builds(
+    Story,
+    around=st.lists(st.tuples(st.lists(GROWTH, max_size=4), st.lists(CHANCES, max_size=2)), min_size=3, max_size=10),
+    abilities=ABILITIES,
+    protected=st.just(LIMITS.protected_tags),
 )
-bounded = settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
-
-RandomSession = tuple[tuple[Capability, ...], list[tuple[list[Act], list[Act]]]]
-
-
-class Moment(msgspec.Struct, frozen=True):
-    """A model call, with the harness's messages before it, and what is known after it."""
-
-    call: Call
-    before: dict[str, AnyEdit]
-    session: Session
-    facts: tuple[tuple[Envelope, Event], ...]
-    rest: Change
-    """What the lane wants after the call."""
-
-
-def played(lane: Lane, session: RandomSession) -> Iterator[Moment]:
-    abilities, around = session
-    harness = harness_with(lane, LIMITS, *abilities)
-    harness.user("go")
-    for growth, chances in around:
-        for act in (*growth, *chances):
-            act(harness)
-        before = dict(harness.edits)
-        call = harness.step()
-        yield Moment(call, before, harness.session, tuple(harness.log), lane.rebase(view_of(harness)))
-        harness.wait(1)
-
-
-def is_steady(lane: Lane, session: RandomSession) -> bool:
-    """Play a session, and see that nothing of what must hold for every lane is broken."""
-    moments = [*played(lane, session)]
-    for before, now in pairwise(moments):
-        if not now.call.causes:
-            both = zip(before.call.raw, now.call.raw, strict=False)
-            common = [old for old, _ in takewhile(lambda pair: pair[0] == pair[1], both)]
-            sent = apply(common, now.before.values())
-            assert [*now.call.served[: len(sent)]] == sent
-    assert is_sound(moment.call for moment in moments)
-    assert [moment.session for moment in moments] == [*folds(moment.facts for moment in moments)]
-    for moment in moments:
-        assert moment.call.made.faults == ()
-        admitted = any(edit.lane == "admission" for revision in moment.call.took for edit in revision.edits)
-        waits = boundary(moment.call.state) > 0  # no lane touches a running turn behind whose thinking it would change
-        if moment.call.made.kind == "rebase" and not admitted and not waits:  # what is admitted comes after all lanes
-            assert moment.rest.edits == ()
-    return True

@@ -1,7 +1,7 @@
 """Calls of tools by name, and what a lane makes of a session: for the lanes that drop what nobody asked to drop."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -54,9 +54,23 @@ def after_a_pause(harness: Harness) -> Call:
     return harness.step()
 
 
-def view_of(session: Session, limits: Limits, *, target: int = 0, causes: Iterable[str] = ("idle",)) -> View:
+def view_of(
+    session: Session,
+    limits: Limits,
+    texts: Mapping[str, str] | None = None,
+    *,
+    target: int = 0,
+    causes: Iterable[str] = ("idle",),
+) -> View:
+    """What a rebase would be decided on now, with these texts at hand."""
     return View(
-        session, limits, frozenset(causes), indexed(session, finders_of(LANES)), target=target, emptying=emptying(LANES)
+        session,
+        limits,
+        frozenset(causes),
+        indexed(session, finders_of(LANES)),
+        texts or {},
+        target=target,
+        emptying=emptying(LANES),
     )
 
 

@@ -7,8 +7,7 @@ from schemas.events import HistoryRequested, ObservationRecorded
 from schemas.subjects import Address
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.transcript.reader import read
-from services.historian.core.own_sentence import own_sentence
-from services.historian.core.publish import SignedSummary, published
+from services.historian.core.publish import SignedSummary, own_sentence, published
 from services.historian.core.rules.summary import summarise
 from tests.helpers.conversations import agent, transcript, user
 from tests.helpers.historian_sessions import state_of, talking

@@ -8,7 +8,7 @@ from schemas.codec import encode, wrap
 from schemas.commands import Answer
 from schemas.envelope import Actor
 from schemas.events import FactExtracted
-from services.historian.proposals import propose
+from services.historian.triggers import propose
 from services.kit.bus import Bus, Unreachable
 from tests.helpers.broker_world import HARBOUR, kit_of, quick_settings
 

@@ -18,7 +18,7 @@ from services.console.worker import Console
 from services.desk.core.commands import COMMANDS
 from services.desk.worker import Desk
 from services.embedder.worker import Embedder
-from services.generate.asks import ASKS, reply_to
+from services.generate.schema import ASKS, reply_to
 from services.indexer.worker import Indexer
 from services.kit.bus import Bus
 from services.responder.worker import Responder

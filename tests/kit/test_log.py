@@ -16,7 +16,18 @@ from schemas.subjects import Address
 from services.domain.record import Record
 from services.edges.launcher import broker as launcher
 from services.edges.launcher.broker import Broker
-from services.kit.bus import Appender, Bodies, Bus, Conflict, LogReader, TooLarge, Unreachable, append, layout
+from services.kit.bus import (
+    Appender,
+    Bodies,
+    Bus,
+    Conflict,
+    ForeignEvent,
+    LogReader,
+    TooLarge,
+    Unreachable,
+    append,
+    layout,
+)
 from services.kit.bus.append import FEW
 from services.kit.bus.layout import Log
 from services.kit.bus.log import READ_BATCH, SLICE
@@ -73,6 +84,14 @@ async def test_an_append_in_flight_fails_as_soon_as_the_broker_does_and_succeeds
     broker.process.wait()
     await broker.start()
     assert [1, 2, 3] == await Appender(bus).append(events, {})
+
+
+async def test_what_a_room_does_not_list_it_cannot_append(bus: Bus) -> None:
+    appender = Appender(bus, writes=[SessionRenamed])
+    with pytest.raises(ForeignEvent, match=r"session\.opened: name it in its `WRITES`"):
+        await appender.append(wrapped([*titles(1), OPENED]), {})
+    assert 0 == await LogReader(bus).head()
+    assert [1] == await appender.append(wrapped(titles(1)), {})
 
 
 async def test_an_empty_decision_writes_nothing(bus: Bus) -> None:

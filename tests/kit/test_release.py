@@ -7,8 +7,8 @@ import gc
 import msgspec
 
 from services.domain.fold import Map
-from services.kit import release as releasing
-from services.kit.release import release
+from services.kit import garbage
+from services.kit.garbage import release
 
 
 class Leaf(msgspec.Struct, frozen=True):
@@ -23,7 +23,7 @@ class Tree(msgspec.Struct, frozen=True):
 def test_every_piece_is_referred_to_before_the_whole_is_let_go_of() -> None:
     leaves = [Leaf(str(number)) for number in range(2_000)]
     tree = Tree(Map({leaf.text: leaf for leaf in leaves[:1_000]}), (leaves[1_000:],))
-    pieces = [*releasing._pieces([tree])]  # noqa: SLF001 - what is let go of in turn
+    pieces = [*garbage._pieces([tree])]  # noqa: SLF001 - what is let go of in turn
     assert {*map(id, leaves), id(tree), id(tree.leaves), id(tree.rows)} <= {*map(id, pieces)}
 
 

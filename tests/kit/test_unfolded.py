@@ -5,7 +5,7 @@ import pytest
 from schemas.events import MessageListed, PlanExtended
 from services.kit import cache, unfolded
 from services.kit.unfolded import UnfoldedFacts
-from services.responder.projections.session import SESSION
+from services.responder.projections.folds import SESSION
 from tests.helpers.given import envelope
 
 LISTED = MessageListed(messages=["m", "n"], ordinals=[1])

@@ -25,7 +25,7 @@ from schemas.subjects import ask
 from services.desk.core.commands import OF_BOOKS
 from services.domain.envelopes import envelopes
 from services.edges.launcher.broker import Broker
-from services.historian.proposals import propose
+from services.historian.triggers import propose
 from services.kit.bus import Bus
 from services.kit.commands import send
 from services.settings import MemoryLimits

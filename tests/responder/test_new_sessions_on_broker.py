@@ -25,7 +25,7 @@ from services.plan.head.last_session import last_session_section
 from services.plan.session.state import Session
 from services.responder import new_sessions
 from services.responder.new_sessions import MOST_CANDIDATES, MOST_PLACES, NewSessions, OpenedSessions
-from services.responder.projections.session import SESSION
+from services.responder.projections.folds import SESSION
 from services.responder.session_cache import SessionCache
 from services.settings import MemoryLimits
 from tests.helpers.broker_world import HARBOUR, NOON, facts, kit_of, quick_settings

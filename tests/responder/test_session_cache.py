@@ -11,7 +11,7 @@ from schemas.events import DocumentCaptured, Event, MemoryWritten, NoteWritten, 
 from schemas.subjects import Address
 from services.domain.record import Record
 from services.kit.bus import Appender, Bus, LogReader
-from services.responder.projections.book import BOOK
+from services.responder.projections.folds import BOOK
 from services.responder.session_cache import SessionCache
 from tests.helpers.broker_world import NOON, wrapped
 

@@ -29,7 +29,7 @@ from schemas.status_asks import Status
 from schemas.subjects import Address
 from schemas.view_asks import Rows
 from services.desk.core.commands import COMMANDS
-from services.generate.asks import ASKS
+from services.generate.schema import ASKS
 from tests.helpers.examples import examples
 from tests.schemas.strategies import IDS, MOMENTS, TEXTS, structs
 

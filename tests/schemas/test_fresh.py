@@ -9,7 +9,7 @@ import pytest
 from schemas.events import EVENTS
 from services.desk.core.commands import COMMANDS
 from services.generate.__main__ import DOCS, JSON, PAGES, ROOT, main, stale
-from services.generate.asks import ASKS, reply_to
+from services.generate.schema import ASKS, reply_to
 
 ASYNCAPI: dict[str, Any] = msgspec.json.decode((JSON / "asyncapi.json").read_bytes())
 ADDRESSES = {channel["address"] for channel in ASYNCAPI["channels"].values()}

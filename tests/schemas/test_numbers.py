@@ -11,7 +11,7 @@ from schemas.inbox import Inbound
 from schemas.numbers import MOST
 from schemas.view_asks import SqlAsk
 from services.desk.core.commands import COMMANDS
-from services.generate.asks import ASKS
+from services.generate.schema import ASKS
 
 HEAD = b'{"id":"a","at":"2026-03-07T12:00:00Z","items":['
 

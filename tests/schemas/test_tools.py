@@ -10,7 +10,7 @@ from schemas.tools import LINES, MEMORY, Line, Target, Tool
 from services.desk.core.commands import COMMANDS
 from services.domain.limits import Limits, MemoryLimits
 from services.domain.tokens import tokens
-from services.generate.asks import ASKS
+from services.generate.schema import ASKS
 from services.responder.answers.client_manifest import MANIFEST, client_manifest
 
 FIELDS = {

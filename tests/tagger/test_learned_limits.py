@@ -22,7 +22,7 @@ from services.edges.launcher.broker import Broker
 from services.historian.worker import Historian
 from services.kit.bus import Appender, Bus, LogReader
 from services.responder.answers.explain import explain
-from services.responder.projections.session import SESSION
+from services.responder.projections.folds import SESSION
 from services.responder.session_cache import SessionCache
 from services.responder.worker import Responder
 from services.settings import Limits, Settings

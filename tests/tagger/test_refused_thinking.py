@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from services.tagger.core.signature import is_refused
+from services.tagger.core.signals import refuses_thinking
 from tests.helpers.cost import bare_operations
 
 BLOCK = "messages.1.content.0: Invalid `signature` in `thinking` block"
@@ -36,7 +36,7 @@ def body(message: str, **fields: str) -> str:
     ],
 )
 def test_a_refused_signature_is_known_by_the_words_of_each_provider(words: str) -> None:
-    assert is_refused(words)
+    assert refuses_thinking(words)
 
 
 @pytest.mark.parametrize(
@@ -53,11 +53,11 @@ def test_a_refused_signature_is_known_by_the_words_of_each_provider(words: str) 
     ],
 )
 def test_another_error_refuses_no_signature(words: str) -> None:
-    assert not is_refused(words)
+    assert not refuses_thinking(words)
 
 
 @pytest.mark.parametrize("text", ["a", " ", "`", "invalid ", "encrypted content ", "thinking ", "{", "\ud83d"])
 def test_a_long_error_of_one_kind_of_character_is_read_at_once(text: str) -> None:
     flood = text * (200_000 // len(text))
-    assert not is_refused(flood)
-    assert 16 > bare_operations(lambda: is_refused(flood))
+    assert not refuses_thinking(flood)
+    assert 16 > bare_operations(lambda: refuses_thinking(flood))

@@ -6,6 +6,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from schemas.events import CommitSeen
+from services.domain.secrets import mask
+
 SHA = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 LAST_SECOND = 253_402_300_799
 """The end of the year 9999: what lies behind it is no date."""
@@ -16,6 +19,12 @@ _TEXT_ENCODING = re.compile(
 """Codecs that make a text of bytes: Python has others by the same door."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
+SUBJECT, BODY, NAME, PATH = 500, 8_000, 200, 400
+"""The most characters of each."""
+LOOKED_AT = 64 * 1024
+"""Characters that are searched for secrets before they are cut: one that the cut goes through is still known as one."""
+FILES, FILES_LENGTH = 300, 32 * 1024
+"""The most paths that are named, and the most characters of them together."""
 
 
 class Person(msgspec.Struct, frozen=True):
@@ -134,3 +143,38 @@ def sizes_in(answer: bytes) -> dict[str, int]:
     """The commits of an answer of `cat-file --batch-check`, with their sizes."""
     lines = (line.partition(" commit ") for line in answer.decode("ascii", "replace").splitlines())
     return {sha: int(size) for sha, is_commit, size in lines if is_commit}
+
+
+def commit_fact(commit: Commit, files: Sequence[str] | None) -> CommitSeen:
+    """`files`: none where they cannot be known."""
+    named = _named(files or ())
+    return CommitSeen(
+        sha=commit.sha,
+        committed=commit.committer.at,
+        authored=commit.author.at,
+        parents=list(commit.parents),
+        author=_cut(commit.author.name, NAME),
+        email=_cut(commit.author.email, NAME),
+        subject=_cut(commit.subject, SUBJECT),
+        body=_cut(commit.body, BODY),
+        files=named,
+        file_count=len(files) if files is not None and len(files) > len(named) else 0,
+        partial=files is None,
+    )
+
+
+def _named(files: Sequence[str]) -> list[str]:
+    """Paths that are recorded of one commit, at most."""
+    found: list[str] = []
+    length = 0
+    for path in files[:FILES]:
+        length += len(path)
+        if len(path) > PATH or length > FILES_LENGTH:
+            break
+        found.append(path)
+    masked = mask("\n".join(found)).split("\n") if found else []
+    return masked if len(masked) == len(found) else [mask(path) for path in found]
+
+
+def _cut(text: str, most: int) -> str:
+    return mask(text[:LOOKED_AT])[:most].rstrip()

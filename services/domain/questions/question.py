@@ -1,6 +1,7 @@
 """A question to a model, its result, and every attempt at it."""
 
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from typing import Generic, Literal, Protocol, TypeVar
 
 import msgspec
@@ -104,3 +105,12 @@ class Budget(Protocol):
 
     async def settle(self, reservation: str, tokens: int, usd: float) -> None:
         """Record what the call did cost. One that is never settled, since nobody knows, counts in full."""
+
+
+def fenced(name: str, text: str) -> str:
+    """A text of others in a prompt, between two lines with a digest of it.
+
+    No text can contain its own digest, so that nothing in it can end the place where it is.
+    """
+    mark = f"{name}-{sha256(text.encode(errors='surrogatepass')).hexdigest()[:32]}"
+    return f"<{mark}>\n{text}\n</{mark}>"

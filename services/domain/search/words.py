@@ -13,8 +13,39 @@ from itertools import islice
 from typing import NamedTuple
 from zlib import crc32
 
-from services.domain.search.stems import stem
-from services.domain.search.stop_words import STOP_WORDS
+import Stemmer
+
+_SCRIPTS = (
+    ("\u0370", "\u03ff", "greek"),
+    ("\u0400", "\u052f", "russian"),
+    ("\u0530", "\u058f", "armenian"),
+    ("\u0600", "\u06ff", "arabic"),
+    ("\u0900", "\u097f", "hindi"),
+    ("\u0b80", "\u0bff", "tamil"),
+)
+"""First and last character of a script, and the language that it is taken for."""
+SHORTEST = 4
+"""Characters of a word in Latin letters that may have an ending."""
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """A word in lower case without its ending; one of another script, a number or a short one as it is.
+
+    A word alone does not show its language: one in Latin letters is taken for English, since most texts about code are.
+    What a stemmer does not bring together, other languages in Latin letters above all, is found by parts of words.
+    """
+    if word.isascii():
+        return _stemmer("english").stemWord(word) if len(word) >= SHORTEST and word.isalpha() else word
+    language = next((name for first, last, name in _SCRIPTS if first <= word[0] <= last), "")
+    return (_stemmer(language).stemWord(word) or word) if language else word
+
+
+@lru_cache(maxsize=16)
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    """One for each language. It has no state between words, so that several threads may take turns with it."""
+    return Stemmer.Stemmer(language, 0)
+
 
 LONGEST = 64
 """Characters of a word; what is longer is data, and known by its beginning."""
@@ -33,6 +64,18 @@ _RUNS = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ACCENT = re.compile("[\u0300-\u036f]+")
+_ENGLISH = """
+a about above after again against ain all also am an and any are aren as at be because been before being below
+between both but by can cannot could couldn d did didn do does doesn doing don down during each else ever few for
+from further get gets got had hadn has hasn have haven having he her here hers herself him himself his how however
+i if in into is isn it its itself just ll let lets m ma may me might mightn more most must mustn my myself needn no
+nor not now o of off on once one only or other our ours ourselves out over own per please re s same shall shan she
+should shouldn so some such t than that the their theirs them themselves then there these they this those through
+to too under until up upon us ve very was wasn we were weren what when where which while who whom whose why will
+with won would wouldn y yes yet you your yours yourself yourselves
+"""
+STOP_WORDS = frozenset(_ENGLISH.split())
+"""Of English; in other languages what is frequent weighs little anyway."""
 
 
 class Word(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from services.domain.questions.fencing import fenced
+from services.domain.questions.question import fenced
 from services.dreamer.core.task import JudgedAnswer, TaskChange
 
 ITEMS = 20

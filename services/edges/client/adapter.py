@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import takewhile
 
@@ -12,13 +12,12 @@ from schemas.asks import Plan, TransformAsk
 from schemas.codec import encode
 from schemas.commands import Answer, Command, CommandMessage
 from schemas.envelope import Actor
-from schemas.inbox import ErrorSeen, Listed, MessageSeen, PartSeen, Seen, StepSeen, UsageSeen
+from schemas.inbox import ErrorSeen, Inbound, Listed, ListSeen, MessageSeen, PartSeen, Seen, StepSeen, UsageSeen
 from schemas.plan import AnyEdit, Restore, Withdraw, target
-from schemas.streams import INBOUND_BODIES, MAX_BODY_BYTES
+from schemas.streams import INBOUND_BODIES, MAX_BODY_BYTES, MAX_PIECE_BYTES
 from schemas.subjects import Address, ask
 from services.domain.edits import ServedMessage, ServedPart, apply
 from services.edges.client.outbox import Outbox, Outgoing
-from services.edges.client.pieces import pieces
 from services.kit.bus import Bodies, Bus, Unreachable
 
 NO_DEADLINE = 60_000
@@ -28,6 +27,7 @@ UNKNOWN = -1
 
 _plans = msgspec.json.Decoder(Plan)
 _answers = msgspec.json.Decoder(Answer)
+LISTED_AT_ONCE = 2000
 
 
 class AdapterState(msgspec.Struct):
@@ -281,3 +281,44 @@ def as_sent(message: MessageSeen) -> ServedMessage:
         if not part.ignored
     )
     return ServedMessage(message.message, message.role, parts)
+
+
+def pieces(name: str, at: datetime, items: Sequence[Seen]) -> Iterator[Inbound]:
+    """Inbound messages of at most 512 KiB each with all of these items, in order. `name` makes their ids."""
+    piece: list[Seen] = []
+    size = 0
+    number = 0
+    for item in _small(items):
+        cost = len(encode(item))
+        if piece and size + cost > MAX_PIECE_BYTES:
+            yield Inbound(f"{name}/{number}", at, tuple(piece))
+            number += 1
+            piece, size = [], 0
+        piece.append(item)
+        size += cost
+    if piece:
+        yield Inbound(f"{name}/{number}", at, tuple(piece))
+
+
+def _small(items: Sequence[Seen]) -> Iterator[Seen]:
+    for item in items:
+        match item:
+            case MessageSeen(parts=parts) if len(encode(item)) > MAX_PIECE_BYTES:
+                yield msgspec.structs.replace(item, parts=())
+                yield from parts
+            case StepSeen(messages=messages) if len(messages) > LISTED_AT_ONCE:
+                yield from _long_step(item)
+            case _:
+                yield item
+
+
+def _long_step(step: StepSeen) -> Iterator[Seen]:
+    """A long list in several pieces, the step itself with the last of them."""
+    after = step.after
+    for start in range(0, len(step.messages), LISTED_AT_ONCE):
+        piece: tuple[Listed, ...] = step.messages[start : start + LISTED_AT_ONCE]
+        if start + LISTED_AT_ONCE < len(step.messages):
+            yield ListSeen(after, piece)
+        else:
+            yield msgspec.structs.replace(step, after=after, messages=piece)
+        after = piece[-1].message

@@ -1,6 +1,7 @@
 """`annals demo`: the recorded session that comes along, through an installation, and what can be asked about it."""
 
 import time
+from collections.abc import Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -13,8 +14,7 @@ from schemas.codec import encode
 from schemas.explain_asks import ExplainAsk, Explanation
 from schemas.subjects import ask
 from services.edges import styling
-from services.edges.client.chart import chart
-from services.edges.client.player import PlayedSession
+from services.edges.client.player import Played, PlayedSession
 from services.edges.client.readers import read
 from services.edges.client.replay import ReplayOptions, borrowed_installation, calls, play, progress, without_models
 from services.edges.client.report import report, table
@@ -85,3 +85,26 @@ async def _show_explanation(bus: Bus, console: Console, session: PlayedSession) 
         console.print(printable(f"  {fact.seq:>6}  {fact.type:<16} {fact.actor:<14} {fact.text[:80]}"))
     for fact in explained.history:
         console.print(printable(f"  {fact.seq:>6}  {fact.type:<16} {fact.actor:<14} {fact.text}"))
+
+
+def chart(steps: Sequence[Played], path: Path, *, title: str) -> None:
+    """Write an SVG or a PNG, as the path's ending says."""
+    import matplotlib as mpl  # noqa: PLC0415 - heavy, and only the demo draws
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt  # noqa: PLC0415
+
+    figure, axes = plt.subplots(figsize=(9, 4.5), layout="constrained")
+    calls = range(1, len(steps) + 1)
+    axes.plot(calls, [step.raw_tokens for step in steps], color="#b0413e", label="as the harness holds it")
+    axes.plot(calls, [step.served_tokens for step in steps], color="#2f6690", label="as served")
+    for call, step in zip(calls, steps, strict=True):
+        if step.causes:
+            axes.axvline(call, color="#2f6690", linestyle=":", linewidth=1)
+            axes.annotate(", ".join(step.causes), (call, 0), rotation=90, va="bottom", ha="right", fontsize=8)
+    axes.set(xlabel="model call", ylabel="prompt tokens (estimated)", title=title)
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="upper left", frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path)
+    plt.close(figure)

@@ -1,6 +1,7 @@
 """Plays one recorded session through an adapter, a model call at a time."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -8,16 +9,15 @@ import msgspec
 
 from schemas.commands import Answer, Command, DropQueue
 from schemas.envelope import Actor
-from schemas.inbox import Capability, MessageSeen, Seen, SessionIdle, StepSeen, UsageSeen
+from schemas.inbox import Capability, MessageSeen, PartSeen, Seen, SessionIdle, StepSeen, UsageSeen
 from schemas.subjects import Address
-from services.domain.edits import ServedMessage
+from services.domain.edits import ServedMessage, ServedPart
 from services.domain.tokens import tokens
 from services.edges.client import cost
 from services.edges.client.adapter import ServedCall, as_sent
-from services.edges.client.agent import TidyAgent, newest_tag
+from services.edges.client.changes import argument_texts, edits
 from services.edges.client.provider import Provider, Received, part_tokens
-from services.edges.client.recall import CallRecall, Recall
-from services.edges.client.texts import PromptTexts, texts_by_agent, texts_for_agent
+from services.edges.client.recall import AgentOutput, CallRecall, Recall, VisibleText
 from services.edges.client.transcript import Transcript
 from services.kit.bus import Unreachable
 
@@ -30,6 +30,14 @@ OUTPUT_LIMIT = 4_096
 ATTEMPTS = 3
 """The attempts of a call that is refused, before it has failed."""
 CAPABILITIES: tuple[Capability, ...] = ("caches_exact_prefix", "accepts_empty_content")
+CLEAN_UP_EVERY = 10
+"""Calls between two clean-ups of the tidy agent."""
+NEWEST_TAGS = 30
+"""The newest tags that the tidy agent still needs."""
+LARGE = 2000
+"""Bytes from which an output is worth dropping."""
+
+_TAG = re.compile(r"§(\d+)§ ")
 
 
 class Keeper(Protocol):
@@ -260,3 +268,82 @@ def _with_times(messages: tuple[MessageSeen, ...]) -> list[MessageSeen]:
         at = message.at or at + PACE
         timed.append(msgspec.structs.replace(message, at=at))
     return timed
+
+
+class TidyAgent:
+    """An agent that drops, by tag, the large old outputs that it can see, as a model would with `ctx_reduce`."""
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._asked: set[int] = set()
+
+    def after(self, messages: Sequence[ServedMessage]) -> DropQueue | None:
+        """The order to drop outputs after this call; None: there is nothing to be rid of."""
+        self._calls += 1
+        if self._calls % CLEAN_UP_EVERY:
+            return None
+        tagged = list(_tagged(messages))
+        newest = newest_tag(messages)
+        old = [
+            number
+            for number, part in tagged
+            if number <= newest - NEWEST_TAGS and len(part.output) >= LARGE and number not in self._asked
+        ]
+        self._asked.update(old)
+        return DropQueue(",".join(map(str, sorted(old)))) if old else None
+
+
+def newest_tag(messages: Sequence[ServedMessage]) -> int:
+    """The highest tag that can be seen in these."""
+    return max((number for number, _ in _tagged(messages)), default=0)
+
+
+def _tagged(messages: Sequence[ServedMessage]) -> Iterator[tuple[int, ServedPart]]:
+    for message in messages:
+        for part in message.parts:
+            found = _TAG.match(part.output or part.text)
+            if found:
+                yield int(found[1]), part
+
+
+class PromptTexts:
+    """All texts of a prompt, message by message; the texts of a message are cached until it changes."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, tuple[ServedMessage, tuple[str, ...]]] = {}
+
+    def of(self, messages: Sequence[ServedMessage]) -> tuple[str, ...]:
+        return tuple(text for message in messages for text in self._of(message))
+
+    def _of(self, message: ServedMessage) -> tuple[str, ...]:
+        known = self._read.get(message.id)
+        if known is None or known[0] != message:
+            known = self._read[message.id] = (message, tuple(_texts(message)))
+        return known[1]
+
+
+def _texts(message: ServedMessage) -> Iterator[str]:
+    for part in message.parts:
+        yield from filter(None, (part.text, *(argument_texts(part.input) if part.input else ()), part.output))
+
+
+def texts_by_agent(answer: MessageSeen) -> AgentOutput:
+    """The output of an agent: its words and the arguments of its calls, not its thoughts."""
+    parts = [part for part in answer.parts if not part.ignored]
+    words = [part.text for part in parts if part.type == "text"]
+    inputs = [part.input for part in parts if part.input]
+    arguments = [text for one in inputs for text in argument_texts(one)]
+    return AgentOutput(answer.message, (*words, *arguments), tuple(edit for one in inputs for edit in edits(one)))
+
+
+def texts_for_agent(messages: Iterable[MessageSeen]) -> Iterator[VisibleText]:
+    """The texts that these show to the agent: all but its own words."""
+    for message in messages:
+        for part in message.parts:
+            text = _shows(message, part)
+            if text and not part.ignored:
+                yield VisibleText(part.part, text)
+
+
+def _shows(message: MessageSeen, part: PartSeen) -> str:
+    return part.output or (part.text if message.role != "assistant" or part.type == "compaction" else "")

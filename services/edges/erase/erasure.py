@@ -18,13 +18,11 @@ from schemas.subjects import Address
 from services.domain.aliases import GLOBAL
 from services.domain.envelopes import envelope
 from services.domain.erasure.facts import Addresses, Structural, refuse_word_of_language
-from services.domain.erasure.masked_prompts import MaskedPrompts
 from services.domain.erasure.orders import orders
-from services.domain.erasure.references import References
-from services.domain.erasure.samples import Samples
-from services.domain.erasure.scope import ErasureScope, Rewriting, place_of
+from services.domain.erasure.scope import ErasureScope, MaskedPrompts, Rewriting, place_of
 from services.domain.erasure.secret import Masks, masked, masked_subject
 from services.domain.erasure.survey import REASON
+from services.domain.erasure.traces import References, Samples
 from services.edges.erase import files
 from services.kit.bus import Bus, Unreachable, erasure_lock
 from services.kit.bus.layout import COPY

@@ -14,15 +14,14 @@ from schemas.subjects import BadSubject, identifier
 from services.domain.erasure.secret import Masks, masked
 from services.edges.launcher.run import private
 from services.kit.bus import Unreachable
+from services.kit.data_directory import MIRRORS, mirror_in
 from services.kit.duck import DuckError, open_to_read
 from services.kit.files import open_own, write_whole
-from services.kit.git import GitFailed, git
-from services.kit.git_environment import environment
+from services.kit.git import GitFailed, environment, git
 from services.kit.index_place import folder_of
-from services.kit.mirror_place import FOLDER, mirror_in
 from services.kit.vectors import Tables, VectorsError
 
-STORES = ("jetstream", "views", "index", FOLDER)
+STORES = ("jetstream", "views", "index", MIRRORS)
 """Folders that are no plain files: each has a way of its own."""
 PROGRAMS = ("adapters", "models")
 """Folders with what comes from outside, and contains no text of anybody here."""
@@ -240,7 +239,7 @@ async def mirrors_with(data: Path, masks: Masks) -> list[Path]:
     """
     return [
         path
-        for path in sorted((data / FOLDER).glob("*.git"))
+        for path in sorted((data / MIRRORS).glob("*.git"))
         if is_named(path, masks) or await _is_in_history(path, masks)
     ]
 
@@ -258,7 +257,7 @@ async def _is_in_history(mirror: Path, masks: Masks) -> bool:
 
 def mirrors_of(data: Path, projects: Collection[str]) -> list[Path]:
     """The mirrors of these projects."""
-    places = (mirror_in(data / FOLDER, project) for project in sorted(projects))
+    places = (mirror_in(data / MIRRORS, project) for project in sorted(projects))
     return [place for place in places if place.exists()]
 
 

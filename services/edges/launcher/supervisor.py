@@ -13,10 +13,10 @@ from services.edges.launcher import run
 from services.edges.launcher.broker import Broker
 from services.edges.launcher.room_process import Processes, RoomProcess, end, processes
 from services.edges.launcher.room_status import FILE, RoomStatus, remove_status, write_status
-from services.edges.launcher.room_watch import until_hung
 from services.edges.launcher.signals import asked_to_end, to_its_end
 from services.kit.bus import Bus
 from services.kit.endpoint import Endpoint, find
+from services.kit.health_address import HealthAddress, read_address
 from services.kit.logs import logger
 from services.kit.rooms import ROOMS
 from services.settings import Settings, environment
@@ -28,6 +28,9 @@ HEALTHY_AFTER = 10.0
 DISK_LOOK = 5.0
 """Seconds between two looks at the room on the broker's disk."""
 LAST_PORT = 65_535
+LOOK = 1.0
+"""Seconds between two requests for the health page of a room."""
+REQUEST = b"GET /healthz HTTP/1.0\r\n\r\n"
 
 
 class Installation:
@@ -218,3 +221,32 @@ async def up(settings: Settings, keeper: run.Keeper = "terminal", project: Path 
                 await installation.fails()
             finally:
                 logger().info("stopping")
+
+
+async def until_hung(data: Path, room: str, pid: int, seconds: float) -> None:
+    """Return as soon as a request for the room's health page has had no answer for so many seconds.
+
+    A room that hangs does not end by itself, so its supervisor must notice it. Any answer will do: a
+    room that reports that it is not well knows of it. One that has no page yet is being opened.
+    """
+    while True:
+        address = read_address(data, room, pid)
+        if address is not None and not await _answers(address, seconds):
+            return
+        await asyncio.sleep(LOOK)
+
+
+async def _answers(address: HealthAddress, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            reader, writer = await asyncio.open_connection(address.host, address.port)
+            try:
+                writer.write(REQUEST)
+                await reader.read(1)
+            finally:
+                writer.close()
+    except TimeoutError:
+        return False
+    except OSError:
+        return True  # nobody listens there: the process ends, or has ended, which its supervisor learns otherwise
+    return True

@@ -5,9 +5,10 @@ everything, a person in no session asks each question, and what was found is lef
 """
 
 import asyncio
+import subprocess
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from itertools import groupby
@@ -25,7 +26,6 @@ from schemas.subjects import Address, ask
 from services.edges.client.adapter import NOWHEN, Adapter
 from services.edges.client.outbox import Outbox
 from services.edges.launcher.supervisor import Installation
-from services.edges.search import repository
 from services.edges.search.sets import Doc, Set, UnreadableSet, moment, read_sets
 from services.edges.terminal import write_error
 from services.kit.bus import Bus, LogReader, Unreachable
@@ -41,6 +41,10 @@ STALLED = 300.0
 MOST_COMMITS = 100_000
 AT_ONCE = 200
 """Messages that are published together."""
+COMMITTER = b"Annals <annals@example.invalid>"
+FIRST_SECOND = 946_684_800
+"""The second from which on commits without a readable time are numbered."""
+_IDENTITY = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "PATH": "/usr/bin:/bin:/usr/local/bin"}
 
 
 class Stalled(RuntimeError):
@@ -133,7 +137,7 @@ async def _report(bus: Bus, number: int, one: Set, folder: Path) -> BenchProject
         if commits:
             place = folder / "repositories" / name
             place.parent.mkdir(exist_ok=True)
-            by_sha = await asyncio.to_thread(repository.make, place, commits)
+            by_sha = await asyncio.to_thread(make_repository, place, commits)
             name = name_of(await beginning(place), place)  # the commits of no other project are read from there
             seen = SessionSeen(directory=str(place), root=str(place), vcs="git")
             await Adapter(bus, outbox, HARNESS, Address(name, HARNESS)).publish("session", NOWHEN, seen)
@@ -214,3 +218,45 @@ async def _asked(bus: Bus, project: BenchProject) -> list[QuestionLine]:
 async def _search(bus: Bus, question: SearchAsk) -> Hits:
     reply = await bus.request(ask(SearchAsk.NAME, question.project), encode(question), PATIENCE)
     return msgspec.json.decode(reply, type=Hits)
+
+
+def make_repository(folder: Path, docs: Sequence[Doc]) -> Mapping[str, str]:
+    """Make a real repository whose commits are given documents; sha -> document.
+
+    The oldest commit comes first, as far as their times show.
+    """
+    _git(folder.parent, b"", "init", "--quiet", "--initial-branch=main", str(folder))
+    marks = folder / ".git" / "marks"
+    ordered = sorted(enumerate(docs), key=lambda one: (_second(one[1], one[0]), -one[0]))
+    listed = [doc for _, doc in ordered]
+    _git(folder, b"".join(_stream(listed)), "fast-import", "--quiet", f"--export-marks={marks}")
+    _git(folder, b"", "reset", "--quiet", "--hard", "main")
+    found = (line.split() for line in marks.read_text().splitlines())
+    return {sha: listed[int(mark.removeprefix(":")) - 1].id for mark, sha in found}
+
+
+def _git(folder: Path, given: bytes, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=folder, input=given, check=True, capture_output=True, env=_IDENTITY)  # noqa: S603, S607
+
+
+def _second(doc: Doc, number: int) -> int:
+    at = moment(doc.time)
+    return max(1, int(at.timestamp())) if at else FIRST_SECOND + number
+
+
+def _stream(docs: Sequence[Doc]) -> Iterator[bytes]:
+    """The input of `git fast-import`: one branch, and in each commit a line more in each of its files."""
+    for number, doc in enumerate(docs, 1):
+        text = doc.text.encode(errors="replace")
+        yield b"commit refs/heads/main\nmark :%d\n" % number
+        yield b"committer %s %d +0000\n" % (COMMITTER, _second(doc, number))
+        yield b"data %d\n%s\n" % (len(text), text)
+        content = b"%d\n" % number
+        for path in dict.fromkeys(doc.files or ()):
+            yield b"M 100644 inline %s\ndata %d\n%s\n" % (_quoted(path), len(content), content)
+        yield b"\n"
+
+
+def _quoted(path: str) -> bytes:
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'.encode(errors="replace")

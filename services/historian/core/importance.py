@@ -12,7 +12,7 @@ from hashlib import sha256
 import msgspec
 
 from schemas.events import CompartmentRescored, CompartmentSealed, Event, HistoryAdvanced, HistoryRequested
-from services.domain.questions.fencing import fenced
+from services.domain.questions.question import fenced
 from services.domain.secrets import mask
 from services.historian.core.scoring_prompt import LEAST, LONGEST_REASON, MOST, SEEDS, Seed
 from services.historian.core.state import HistorianSession

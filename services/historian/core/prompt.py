@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from schemas.events import CompartmentSealed
 from schemas.events.fact import CATEGORIES
-from services.domain.questions.fencing import fenced
+from services.domain.questions.question import fenced
 from services.domain.tokens import tokens
 from services.domain.transcript.reader import Chunk
 from services.historian.core.summary import EPISODES

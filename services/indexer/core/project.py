@@ -3,9 +3,9 @@
 import msgspec
 
 from schemas.envelope import Envelope
-from schemas.events import Event
+from schemas.events import CommitsAdvanced, CommitSeen, Event
 from schemas.subjects import Address
-from services.domain.search.rows import SearchRow, completed, row_id
+from services.domain.search.rows import MOST_CHARACTERS, SearchRow, completed, row_id
 from services.indexer.core.changes import Changes, key
 from services.memory import book as books
 from services.memory.book import Book
@@ -75,4 +75,31 @@ def note_row(address: Address, note: Note) -> SearchRow:
         text=note.text,
         at=note.changed.timestamp(),
         seq=note.seq,
+    )
+
+
+def commit_changes(address: Address, event: Event, envelope: Envelope) -> Changes | None:
+    """The changes of rows to write; None: the fact is about no commit."""
+    match event:
+        case CommitSeen():
+            return Changes(rows=(commit_row(address, event, envelope.seq),))
+        case CommitsAdvanced(removed=removed):
+            return Changes(gone=tuple(("commit", key(address.project, row_id("commit", sha))) for sha in removed))
+        case _:
+            return None
+
+
+def commit_row(address: Address, commit: CommitSeen, seq: int) -> SearchRow:
+    return completed(
+        SearchRow(
+            id=row_id("commit", commit.sha),
+            project=address.project,
+            kind="commit",
+            ref=commit.sha,
+            text="\n\n".join(filter(None, (commit.subject, commit.body)))[:MOST_CHARACTERS],
+            actor=commit.author,
+            at=commit.committed.timestamp(),
+            seq=seq,
+            files=tuple(commit.files),
+        )
     )

@@ -1,6 +1,6 @@
 """The door to the broker: everything that rooms and clients do with NATS."""
 
-from services.kit.bus.append import Appender, Conflict, Unconfirmed
+from services.kit.bus.append import Appender, Conflict, ForeignEvent, Unconfirmed
 from services.kit.bus.asker import current_client
 from services.kit.bus.bodies import Bodies, Missing
 from services.kit.bus.connection import (
@@ -24,6 +24,7 @@ __all__ = [
     "Bus",
     "Conflict",
     "Delivery",
+    "ForeignEvent",
     "Lag",
     "LogReader",
     "Missing",

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from nats.js import api
 
 from schemas.codec import encode
 from schemas.envelope import Envelope
+from schemas.events import Event
 from schemas.streams import MAX_BATCH
 from schemas.subjects import Address
 from services.domain.guards import Expectation, placed, placed_behind
@@ -39,6 +40,10 @@ UNCONFIRMED = "the broker has not confirmed it, or the connection broke"
 
 class Conflict(Exception):
     """The log moved since the decision was made, or already holds it."""
+
+
+class ForeignEvent(TypeError):
+    """A room would append what it does not name among its `WRITES`, where another room or nobody has it."""
 
 
 class Unconfirmed(Unreachable):
@@ -108,9 +113,13 @@ def _with(messages: Sequence[_Message], expected: Sequence[Expectation | None]) 
 class Appender:
     """Appends decisions. What waits while the broker is busy goes out together: if it is much, as one atomic batch."""
 
-    def __init__(self, bus: Bus, known: Path | None = None) -> None:
-        """`known`: the file in which the rooms of a machine record that the newest block was found whole."""
+    def __init__(self, bus: Bus, known: Path | None = None, *, writes: Collection[type[Event]] | None = None) -> None:
+        """`known`: the file in which the rooms of a machine record that the newest block was found whole.
+
+        `writes`: all events that may be appended, the `WRITES` of a room; None: whoever appends is no room.
+        """
         self._bus = bus
+        self._writes = None if writes is None else frozenset(event.TYPE for event in writes)
         self._known = known
         self._reader = LogReader(bus)
         self._waiting: list[_Decision] = []
@@ -125,10 +134,12 @@ class Appender:
         The events are of one address. `expected` maps filters to positions, no more of them than events: see
         `domain.guards`. A stale decision writes nothing. One of more than a batch, or of so few that they go out one
         by one, can be cut short by a crash, or by another writer of what it expects: then a beginning of it is
-        written, and deciding again must yield the rest.
+        written, and deciding again must yield the rest. Raises `ForeignEvent` for an event that another room writes.
         """
         if not envelopes:
             return []
+        if self._writes is not None and (foreign := {one.type for one in envelopes} - self._writes):
+            raise ForeignEvent(f"this room does not write {', '.join(sorted(foreign))}: name it in its `WRITES`")
         address = Address(envelopes[0].project, envelopes[0].session)
         decision = _Decision(address, [self._message(envelope) for envelope in envelopes], expected)
         try:

@@ -21,8 +21,7 @@ from services.domain.questions.question import (
     Outcome,
     Step,
 )
-from services.domain.questions.reading import Unfit, bare, read
-from services.domain.questions.repair import repair
+from services.domain.questions.reading import Unfit, bare, read, repair
 from services.kit.model.calls import Client, Completion, ModelFailure, clean
 from services.kit.model.chain import MARGIN, ModelEndpoint, estimate
 

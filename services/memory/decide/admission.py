@@ -17,11 +17,10 @@ from services.domain.decision import Decision
 from services.domain.senders import PEOPLE
 from services.memory.book import Book
 from services.memory.decide.answers import REPORT, judgement_answer
-from services.memory.decide.candidate import Candidate
+from services.memory.decide.candidate import Candidate, waiting_where_risky
 from services.memory.decide.context import BookContext, FirstHead
-from services.memory.decide.naming import candidate_id, memory_id
+from services.memory.decide.ids import candidate_id, memory_id
 from services.memory.decide.policy import action_of
-from services.memory.decide.risks import waiting_where_risky
 from services.memory.decide.words import gate_verdict, rejecting
 from services.memory.entry import Judgement, Memory
 from services.memory.gate.verdict import Verdict, is_report

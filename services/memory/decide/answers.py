@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from schemas.events import Event
 from services.domain.decision import Decision
 from services.memory.book import Book
-from services.memory.decide.finding import why_not
-from services.memory.decide.risks import REASONS
+from services.memory.decide.candidate import REASONS
+from services.memory.decide.ids import why_not
 from services.memory.entry import Judgement
 from services.memory.gate.verdict import quote
 

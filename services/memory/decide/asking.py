@@ -10,7 +10,7 @@ import msgspec
 from services.domain.senders import PEOPLE
 from services.memory.candidates import JudgedCandidate
 from services.memory.decide.candidate import Candidate
-from services.memory.decide.naming import candidate_id
+from services.memory.decide.ids import candidate_id
 from services.memory.gate.verdict import Verdict
 from services.memory.requests.find import IgnoredRequest, MemoryRequest, place_of, requests
 

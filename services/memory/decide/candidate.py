@@ -1,13 +1,26 @@
 """A candidate: something that may be worth remembering, with where it comes from and who found it."""
 
+from __future__ import annotations
+
 import msgspec
+from msgspec.structs import replace
 
 from schemas.events import MemoryJudged
+from services.domain.texts.risky import OUTSIDE, SECRETS, WORK, risk_of
 from services.memory.classes import Placement
+from services.memory.decide.context import Refusal
 from services.memory.gate.verdict import GATE_VERSION, Verdict
 
 PREVIEW = 80
 """Characters of a candidate that its judgement repeats."""
+REASONS = {
+    SECRETS: "it orders agents what to do with secrets",
+    WORK: "it orders agents to overwrite or switch off something, or to ask nobody",
+    OUTSIDE: "it orders agents to send or fetch something outside",
+    "quoted": "it is in a quotation, which somebody else may have written",
+    "pasted": "it is in a text that looks pasted, which somebody else may have written",
+}
+"""The reasons why a candidate waits for approval, as the end of a sentence."""
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -61,3 +74,16 @@ class Candidate(msgspec.Struct, frozen=True):
             attempt=attempt,
             preview=self.text[:PREVIEW],
         )
+
+
+def waiting_where_risky(candidate: Candidate) -> Candidate:
+    """The candidate, as one that waits where it gives an order that no person has sent themselves."""
+    risk = risk_of(candidate.text) if candidate.trust != "person" else ""
+    return replace(candidate, needs_approval=True, codes=(*candidate.codes, risk)) if risk else candidate
+
+
+def check_risk(text: str, trust: str) -> None:
+    """Raise `Refusal` where a change that holds at once would give such an order."""
+    risk = risk_of(text) if trust != "person" else ""
+    if risk:
+        raise Refusal(f"{REASONS[risk]}; ask a person to write it, or write it anew, so that it waits for one")

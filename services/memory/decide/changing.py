@@ -32,12 +32,11 @@ from services.domain.finding import echo
 from services.memory.book import Book
 from services.memory.decide.admission import effect_on
 from services.memory.decide.context import BookContext, Refusal, checked_reason, checked_text
-from services.memory.decide.finding import find_active, find_memory
 from services.memory.decide.holding import change_of, settled
+from services.memory.decide.ids import find_active, find_memory
 from services.memory.decide.notes import is_note, update_note
 from services.memory.decide.permission import check_change
-from services.memory.decide.placing import checked_importance, place_of
-from services.memory.decide.words import check_words
+from services.memory.decide.words import check_words, checked_importance, place_of
 from services.memory.entry import Memory
 from services.memory.keys import exact_key
 

@@ -12,8 +12,8 @@ from services.memory.decide.admission import memory_of
 from services.memory.decide.candidate import Candidate
 from services.memory.decide.changing import check_twin
 from services.memory.decide.context import BookContext, Refusal, checked_reason
-from services.memory.decide.finding import find_memory, why_not
 from services.memory.decide.holding import APPROVED, approved_change, is_divided
+from services.memory.decide.ids import find_memory, why_not
 from services.memory.decide.splitting import check_parts
 from services.memory.entry import Memory, PendingChange
 from services.memory.keys import exact_key

@@ -17,8 +17,7 @@ from services.domain.decision import Decision
 from services.memory.book import Book
 from services.memory.classes import MemoryClass
 from services.memory.decide.context import BookContext, Refusal
-from services.memory.decide.finding import find_active
-from services.memory.decide.naming import change_id, part_ids
+from services.memory.decide.ids import change_id, find_active, part_ids
 from services.memory.decide.policy import action_of
 from services.memory.entry import Memory
 

@@ -10,11 +10,10 @@ from services.memory.book import Book
 from services.memory.classes import MemoryClass
 from services.memory.decide.changing import check_revision, check_twin
 from services.memory.decide.context import BookContext, Refusal, checked_reason, checked_text
-from services.memory.decide.finding import find_active, find_memory
 from services.memory.decide.holding import BookChange, settled
+from services.memory.decide.ids import find_active, find_memory
 from services.memory.decide.permission import check_change
-from services.memory.decide.placing import place_of
-from services.memory.decide.words import check_words
+from services.memory.decide.words import check_words, place_of
 from services.memory.entry import Memory
 from services.memory.keys import exact_key
 

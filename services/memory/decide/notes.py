@@ -15,8 +15,7 @@ from services.domain.decision import Decision
 from services.domain.finding import SHORTEST
 from services.memory.book import Book
 from services.memory.decide.context import BookContext, Refusal, checked_reason, checked_text
-from services.memory.decide.finding import find_note
-from services.memory.decide.naming import note_id
+from services.memory.decide.ids import find_note, note_id
 from services.memory.entry import Note
 
 CONDITION: dict[str, object] = {

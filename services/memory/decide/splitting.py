@@ -12,9 +12,8 @@ from services.domain.senders import PEOPLE
 from services.memory.book import Book
 from services.memory.decide.changing import check_revision
 from services.memory.decide.context import BookContext, Refusal, checked_reason, checked_text
-from services.memory.decide.finding import find_active, find_memory, why_not
 from services.memory.decide.holding import BookChange, is_divided, settled
-from services.memory.decide.naming import part_ids
+from services.memory.decide.ids import find_active, find_memory, part_ids, why_not
 from services.memory.decide.words import check_words
 from services.memory.entry import Memory
 from services.memory.keys import exact_key, identity_key

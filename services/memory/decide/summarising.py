@@ -12,7 +12,7 @@ from services.memory.decide.admission import Events, admit, effect_on, judged_on
 from services.memory.decide.asking import Origin
 from services.memory.decide.candidate import Candidate
 from services.memory.decide.context import BookContext
-from services.memory.decide.naming import candidate_id
+from services.memory.decide.ids import candidate_id
 from services.memory.gate.candidate import judge_candidate
 from services.memory.summaries.commands import ListedMemories, RefusedCommand, Reinforcement, check_commands
 from services.memory.summaries.grammar import CandidateLine as New

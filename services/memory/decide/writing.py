@@ -11,8 +11,8 @@ from services.memory.book import Book
 from services.memory.decide.admission import admit
 from services.memory.decide.candidate import Candidate
 from services.memory.decide.context import BookContext, Refusal, checked_text
-from services.memory.decide.naming import candidate_id
-from services.memory.decide.placing import checked_importance, place_of
+from services.memory.decide.ids import candidate_id
+from services.memory.decide.words import checked_importance, place_of
 
 MOST_EVIDENCE = 100
 LAST_ORDINAL = 10**9

@@ -12,7 +12,7 @@ from services.domain.texts import injection
 from services.domain.texts.bounds import beginning, flat
 from services.domain.texts.listings import is_listing
 from services.memory.classes import MemoryClass
-from services.memory.gate import code, kinds, moment, question, status
+from services.memory.gate import forms, moment, status
 
 GATE_VERSION = "4"
 """Recorded in the log with each judgement: another version may judge otherwise."""
@@ -22,14 +22,14 @@ LOOKED_AT = 2_000
 _Rule = Callable[[str], bool]
 _REASONS: tuple[tuple[str, _Rule], ...] = (
     ("progress_snapshot", status.is_progress),
-    ("raw_error", code.is_error),
+    ("raw_error", forms.is_error),
     ("commit_or_ci_snapshot", status.is_commit_or_ci),
-    ("path_heavy", code.is_path_heavy),
+    ("path_heavy", forms.is_path_heavy),
     ("temporary_status", status.is_temporary),
     ("active_file_snapshot", status.is_active_file),
     ("listing", is_listing),
-    ("code_or_api_signature", code.is_signature),
-    ("unresolved_question", question.is_open),
+    ("code_or_api_signature", forms.is_signature),
+    ("unresolved_question", forms.is_open),
     ("transient_bug_state", status.is_bug_state),
     ("deployment_snapshot", status.is_deployment),
     ("of_the_moment", moment.is_of_the_moment),
@@ -65,11 +65,11 @@ def judge(text: str, memory_class: MemoryClass) -> Verdict:
         return asked
     plain = flat(text[:LOOKED_AT])
     found = [*asked.reasons, *(reason for reason, rule in _REASONS if rule(plain))]
-    if memory_class == "feedback" and kinds.is_bad_feedback(plain):
+    if memory_class == "feedback" and forms.is_bad_feedback(plain):
         found.append("bad_feedback")
-    if memory_class == "decision" and kinds.is_bad_decision(plain):
+    if memory_class == "decision" and forms.is_bad_decision(plain):
         found.append("bad_decision")
-    return Verdict(tuple(found), ("terse_label",) if kinds.is_terse(plain) else ())
+    return Verdict(tuple(found), ("terse_label",) if forms.is_terse(plain) else ())
 
 
 _NO_REPORTS = frozenset({"listing", "path_heavy", "of_the_moment", "unresolved_question", "code_or_api_signature"})

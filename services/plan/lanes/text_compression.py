@@ -18,7 +18,7 @@ from services.plan.lanes.prefix import prefix_of
 from services.plan.lanes.rewrite import is_in_memory
 from services.plan.session.lane_marks import LaneMark, mark_of
 from services.plan.text_compression.regions import prose
-from services.plan.text_compression.tiers import FULL, LITE, ULTRA, compress
+from services.plan.text_compression.rules import FULL, LITE, ULTRA, compress
 
 replace = msgspec.structs.replace
 

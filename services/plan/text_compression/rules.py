@@ -6,9 +6,9 @@ accent that is a character of its own. A rule never joins two lines, and it need
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from services.plan.text_compression.regions import QUOTE
+from services.plan.text_compression.regions import QUOTE, mask, unmask
 from services.plan.text_compression.words import (
     ABBREVIATIONS,
     APPROXIMATIONS,
@@ -40,6 +40,7 @@ _LAST = ("", *"\r\n)]\u201d\u2019\"'")
 _START = r"(?<!\S)"
 _END = r"""(?=[.,;!?…)\]"\u201d\u2019']*+(?:\s|\Z))"""
 _BLANKS = r"[ \t]++"
+LITE, FULL, ULTRA = 1, 2, 3
 
 
 def _letter(character: str) -> str:
@@ -176,3 +177,20 @@ def _plain(phrase: str) -> str:
 def _like(model: str, word: str) -> str:
     """The word, with a capital where the model has one."""
     return word[0].upper() + word[1:] if model[0].isupper() else word
+
+
+_RULES: dict[int, tuple[Callable[[str], str], ...]] = {
+    LITE: (without_needless_words, with_short_phrases),
+    FULL: (without_auxiliaries, without_articles),
+    ULTRA: (with_symbols, with_abbreviations),
+}
+
+
+def compress(text: str, depth: int) -> str:
+    """The pristine text at this depth: the same for ever, whatever depth it was served at before."""
+    masked, regions = mask(text)
+    for tier, worked in _RULES.items():
+        if tier <= depth:
+            for rule in worked:
+                masked = rule(masked)
+    return unmask(tidy(masked), regions)

@@ -18,10 +18,7 @@ from services.memory.remembered import Remembered
 from services.plan.session.state import Session
 from services.responder.hinting import Hinting
 from services.responder.new_sessions import NewSessions
-from services.responder.projections.aliases import ALIASES
-from services.responder.projections.book import BOOK
-from services.responder.projections.session import SESSION
-from services.responder.projections.settings import SETTINGS
+from services.responder.projections.folds import ALIASES, BOOK, SESSION, SETTINGS
 from services.responder.session_cache import SessionCache
 from services.responder.session_owners import SessionOwners
 from services.responder.steps import Steps

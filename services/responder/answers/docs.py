@@ -8,7 +8,7 @@ from services.domain.aliases import GLOBAL
 from services.domain.documents.proposals import DocProposals, evolve
 from services.kit.nouns import NounReader
 from services.responder.answers.base import Context, Question
-from services.responder.projections.aliases import ALIASES
+from services.responder.projections.folds import ALIASES
 
 NOUN = "docs"
 

@@ -23,7 +23,7 @@ from services.memory.state import Book, source_key
 from services.plan.session.state import Session
 from services.responder.answers.base import LONG, Context, Question, UnknownSession, remembered_of
 from services.responder.answers.session_names import LONGEST_NAME, session_meant
-from services.responder.projections.session import SESSION
+from services.responder.projections.folds import SESSION
 
 PAGE_TOKENS = 15_000
 MOST_MESSAGES = 2_000

@@ -19,7 +19,7 @@ from services.domain.texts.markup import escaped
 from services.domain.texts.posing import unposed
 from services.kit.asks import Declined
 from services.kit.bus import LogReader
-from services.kit.release import release
+from services.kit.garbage import release
 from services.memory.remembered import Remembered
 from services.plan.session.state import Session
 from services.responder.answers.base import LONG, Context, Question, UnknownSession, remembered_of
@@ -42,7 +42,7 @@ from services.responder.answers.prompt_outline import (
 )
 from services.responder.answers.session_names import LONGEST_NAME, MOST_LIKE, session_meant
 from services.responder.answers.taken_back import Withholding, withholding
-from services.responder.projections.session import SESSION
+from services.responder.projections.folds import SESSION
 
 AT_ONCE = 128
 """Records of the log that are folded together in a thread, so that the loop goes on answering models meanwhile."""

@@ -9,8 +9,7 @@ from services.domain.key_files import KeyFile
 from services.domain.project_settings import ProjectSettings, evolve
 from services.kit.nouns import NounReader
 from services.responder.answers.base import Context, Question
-from services.responder.projections.aliases import ALIASES
-from services.responder.projections.settings import SETTINGS
+from services.responder.projections.folds import ALIASES, SETTINGS
 
 
 def _open(context: Context) -> Callable[[KeyFilesAsk], Awaitable[KeyFileList]]:

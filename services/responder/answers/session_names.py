@@ -8,7 +8,7 @@ from services.domain.texts.markup import escaped
 from services.domain.texts.posing import unposed
 from services.kit.duck import BadQuery
 from services.responder.answers.base import Context, UnknownSession
-from services.responder.projections.session import SESSION
+from services.responder.projections.folds import SESSION
 
 LONGEST_NAME = 80
 """Characters of a name that nothing is called by, as it is repeated."""

@@ -19,7 +19,7 @@ from services.plan.session.session_activity import SessionActivity
 from services.plan.session.state import Session, served_tokens
 from services.responder.answers.base import LONG, Context, Question, UnknownSession, in_force, session_of, settings_of
 from services.responder.answers.session_names import nearest
-from services.responder.projections.learned_limits import LEARNED_LIMITS
+from services.responder.projections.folds import LEARNED_LIMITS
 
 ORIGINS: Mapping[Source, str] = {
     "harness": "window",

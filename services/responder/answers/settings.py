@@ -11,7 +11,7 @@ from services.domain.project_settings import own_values, set_in, settings_of, wi
 from services.plan.head.documents import at_the_head
 from services.responder.answers.base import Context, Question
 from services.responder.answers.client_manifest import DOCUMENT_BYTES
-from services.responder.projections.aliases import ALIASES
+from services.responder.projections.folds import ALIASES
 
 
 def _open(context: Context) -> Callable[[ProjectSettingsAsk], Awaitable[ProjectSettingsReply]]:

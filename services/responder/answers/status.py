@@ -16,8 +16,7 @@ from services.kit.unfolded import UNFOLDED
 from services.plan.planner.outlook import outlook
 from services.plan.session.state import Session
 from services.responder.answers.base import Context, Question, in_force, settings_of
-from services.responder.projections.learned_limits import LEARNED_LIMITS
-from services.responder.projections.session import SESSION
+from services.responder.projections.folds import LEARNED_LIMITS, SESSION
 from services.responder.views.files import log_breaks
 
 REPORTED_FOR = timedelta(days=7)

@@ -42,9 +42,7 @@ from services.responder.answers.base import PLANS, Question, in_force, remembere
 from services.responder.hinting import Hinting
 from services.responder.new_sessions import NewSessions
 from services.responder.projections.documents import DOCUMENTS, CapturedDocument
-from services.responder.projections.learned_limits import LEARNED_LIMITS
-from services.responder.projections.profiles import PROFILES
-from services.responder.projections.session import SESSION
+from services.responder.projections.folds import LEARNED_LIMITS, PROFILES, SESSION
 from services.responder.session_cache import SessionCache
 from services.responder.session_owners import SessionOwners
 from services.responder.steps import Steps

@@ -1,1 +1,1 @@
-"""The responder's projections in memory: one module for each, which registers itself by defining it."""
+"""The responder's projections in memory: to define one registers it."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from services.kit.data_directory import COPY_TABLE, views_copy
 from services.kit.duck import Connection, DuckError, change_alone, write_ahead_log
-from services.kit.views_copy import TABLE, views_copy
 from services.responder.views.files import Files
 from services.responder.views.store import position
 
@@ -83,6 +83,6 @@ class Copier:
 def _stamp(db: Connection, at: datetime) -> int:
     """Write into the copy what it is; the position that it shows."""
     as_of = position(db)
-    table = f"create table {TABLE} as select ?::bigint as as_of, ?::timestamp as copied_at"
+    table = f"create table {COPY_TABLE} as select ?::bigint as as_of, ?::timestamp as copied_at"
     db.execute(table, [as_of, at.replace(tzinfo=None)])
     return as_of

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from services.domain.search.rows import TOKEN_DIMENSIONS
-from services.domain.search.stop_words import STOP_WORDS
-from services.domain.search.words import code, words
+from services.domain.search.words import STOP_WORDS, code, words
 from services.searcher.core.arrays import Floats
 from services.searcher.core.query import PART, SMALLEST, Query, whole_words
 

@@ -10,7 +10,7 @@ from datetime import datetime
 import msgspec
 
 from schemas.search_asks import Hit
-from services.domain.questions.fencing import fenced
+from services.domain.questions.question import fenced
 from services.domain.search.answer_text import age, hit_lines
 from services.domain.secrets import mask
 from services.domain.texts.clean import CONTEXT_ELEMENT

@@ -1,5 +1,6 @@
 """Reports that are recorded as they are: counts, refusals, todo lists, sets of tools, adapters."""
 
+import re
 from collections.abc import Mapping
 
 from schemas.codec import encode
@@ -16,11 +17,20 @@ from schemas.events import (
 from schemas.inbox import AdapterSeen, ErrorSeen, TodoSeen, ToolSeen, ToolsSeen, UsageSeen
 from services.domain.tokens import tokens
 from services.domain.window import Model
-from services.tagger.core.overflow import read_overflow
-from services.tagger.core.signature import is_refused
+from services.tagger.core.overflow import MAX_CHARACTERS, read_overflow, texts_of
 from services.tagger.core.state import TaggedSession, refusal
 
 MAX_ERROR_CHARACTERS = 240
+_WORDINGS = (
+    r"(?:invalid|corrupted|bad)\W{0,3}signature\W{1,3}(?:in|for|on|of)\W{1,3}(?:the |a )?\W{0,2}(?:redacted_)?thinking",
+    r"invalid\W{0,3}data\W{1,3}in\W{1,3}redacted_thinking",
+    r"(?:redacted_)?thinking\W{1,3}blocks? in the latest assistant message cannot be modified",
+    r"block is bound to a(?:nother| different) (?:conversation|account|organization|model)",
+    r"thinking\W{1,3}(?:block )?signature (?:is (?:not valid|invalid)|verification failed|could not be verified)",
+    r"invalid_encrypted_content",
+    r"encrypted content\b.{0,400}\bcould not be (?:verified|decrypted)",
+)
+_refused = re.compile("|".join(_WORDINGS), re.IGNORECASE | re.DOTALL)
 
 
 def adapter_seen(session: TaggedSession, item: AdapterSeen, harness: str) -> list[Event]:
@@ -65,7 +75,7 @@ def error_seen(session: TaggedSession, item: ErrorSeen) -> list[Event]:
         return facts
     provider, model = _asked(session, item.message)
     overflow = read_overflow(item.text)
-    if overflow is None and is_refused(item.text):
+    if overflow is None and refuses_thinking(item.text):
         facts.append(SignatureRefused(message=item.message, text=text, provider=provider, model=model))
     if overflow is not None:
         facts.append(
@@ -126,3 +136,11 @@ def definitions(item: ToolsSeen) -> str:
 
 def _cost(tool: ToolSeen) -> int:
     return tokens(sum(len(text.encode()) for text in (tool.name, tool.description, tool.parameters)))
+
+
+def refuses_thinking(text: str) -> bool:
+    """Whether an error refuses the signature, the seal or the place of thinking, in the words of each provider.
+
+    Not so where thinking is missed: to leave out more of it would not help.
+    """
+    return _refused.search("\n".join(texts_of(text))[:MAX_CHARACTERS]) is not None

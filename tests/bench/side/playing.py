@@ -9,8 +9,8 @@ import aiohttp
 import msgspec
 
 from schemas.inbox import MessageSeen, PartSeen
+from services.edges.client.player import texts_by_agent
 from services.edges.client.recall import AgentOutput, VisibleText
-from services.edges.client.texts import texts_by_agent
 from tests.bench.side.arms import Arm, OwnInstallation, connect, installation
 from tests.bench.side.measured import Answered, Row, measured
 from tests.bench.side.model import Model, Pause, SideScript

@@ -3,8 +3,15 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.commit_indexer.core.commit_fact import commit_fact
-from services.commit_indexer.core.objects import commits_in, files_in, listed_in, moment, read_commit, sizes_in
+from services.commit_indexer.core.objects import (
+    commit_fact,
+    commits_in,
+    files_in,
+    listed_in,
+    moment,
+    read_commit,
+    sizes_in,
+)
 
 SHA, OTHER = "a" * 40, "b" * 64
 RAW = (

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.console.core.pages import RowTooLarge, pages
+from services.console.core.values import RowTooLarge, pages
 from tests.helpers.examples import examples
 
 Row = tuple[object, ...]

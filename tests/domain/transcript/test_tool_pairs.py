@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from services.domain.texts.content import RecordedMessage
 from services.domain.transcript import pages
+from services.domain.transcript.pages import arcs, whole
 from services.domain.transcript.reader import read
-from services.domain.transcript.tool_pairs import arcs, whole
 from services.historian.core.from_answer import to_summary
 from services.historian.core.model_answer import Bounds, Compartment, Output, bounds
 from services.historian.core.rules.summary import summarise

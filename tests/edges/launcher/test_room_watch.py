@@ -9,9 +9,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from services.edges.launcher import room_watch
+from services.edges.launcher import supervisor
 from services.edges.launcher.broker import HOST
-from services.edges.launcher.room_watch import until_hung
+from services.edges.launcher.supervisor import until_hung
 from services.kit.health_address import HealthAddress, read_address, write_address
 from services.settings import Http
 from tests.conftest import InstallationFactory
@@ -31,7 +31,7 @@ async def page(data: Path, answer: Answer) -> AsyncIterator[None]:
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room_watch, "LOOK", 0.001)
+    monkeypatch.setattr(supervisor, "LOOK", 0.001)
 
 
 async def test_a_room_that_takes_a_request_and_does_not_answer_hangs(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ async def test_a_room_that_has_ended_or_is_not_open_yet_does_not_hang(
 
     if address is not None:
         write_address(tmp_path, "tagger", address)
-    monkeypatch.setattr(room_watch, "read_address", counted)
+    monkeypatch.setattr(supervisor, "read_address", counted)
     watching = asyncio.create_task(until_hung(tmp_path, "tagger", PID, PATIENCE))
     await until(lambda: len(looks) > 3)
     assert not watching.done()

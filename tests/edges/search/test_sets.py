@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from services.edges.search.repository import make
+from services.edges.search.bench import make_repository
 from services.edges.search.sets import Doc, UnreadableSet, moment, read_sets
 
 SET = {
@@ -61,7 +61,7 @@ def test_documents_become_commits_of_a_repository(tmp_path: Path) -> None:
         Doc("new", "Moor ships first\n\nThe quay silts up.", "2026-08-17", files=('quay/"odd" ä.py',)),
         Doc("old", "Begin", "2020-01-01", files=()),
     ]
-    by_sha = make(tmp_path / "made", docs)
+    by_sha = make_repository(tmp_path / "made", docs)
     words = ["git", "log", "--reverse", "--format=%H %s", "--name-only", "-z"]
     log = subprocess.run(words, cwd=tmp_path / "made", capture_output=True, check=True)
     assert ["old", "new"] == [by_sha[line] for line in by_sha]

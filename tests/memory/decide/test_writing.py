@@ -16,7 +16,7 @@ from schemas.events import (
     PolicyChanged,
 )
 from schemas.events.fact import CATEGORIES
-from services.memory.decide.naming import memory_id
+from services.memory.decide.ids import memory_id
 from services.memory.gate.verdict import GATE_VERSION
 from services.memory.keys import exact_key
 from services.memory.rendering import Profile, in_order

@@ -1,5 +1,4 @@
 import pytest
-from hypothesis import given
 
 from schemas.inbox import Capability, PartSeen
 from schemas.plan import AppendText, CutBefore, InsertPair, OmitMessage, SetHead, Withdraw
@@ -8,12 +7,8 @@ from services.plan.session.state import with_edits
 from tests.helpers.harness import Harness, attached, ran, replace, text_part, thought
 from tests.helpers.stripping import (
     LIMITS,
-    SESSIONS,
-    RandomSession,
     age,
-    bounded,
     harness_with,
-    is_steady,
     rebased,
     view_of,
 )
@@ -176,20 +171,3 @@ def test_an_answer_that_says_something_again_comes_back() -> None:
         f"§{harness.session.conversation.last_number}§ late",
     ]
     assert any(isinstance(edit, Withdraw) for revision in call.took for edit in revision.edits)
-
-
-def test_what_was_left_out_stays_so_over_a_restart() -> None:
-    harness = answered(text_part(LONG))
-    harness.drop(2)
-    before = rebased(harness)
-    harness.restart()
-    harness.user("more")
-    after = harness.step()
-    assert after.causes == ()
-    assert after.served[: len(before.served)] == before.served
-
-
-@bounded
-@given(SESSIONS)
-def test_over_any_session_it_is_steady(session: RandomSession) -> None:
-    assert is_steady(EMPTIED, session)

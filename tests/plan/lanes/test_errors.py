@@ -1,16 +1,11 @@
 import pytest
-from hypothesis import given
 
 from services.plan.lanes import errors
 from services.plan.lanes.errors import shorten_failure
 from tests.helpers.harness import Harness, answered, asked, ran, replace, text_part
 from tests.helpers.stripping import (
-    SESSIONS,
-    RandomSession,
     age,
-    bounded,
     harness_with,
-    is_steady,
     lanes_of,
     rebased,
     text_of,
@@ -117,9 +112,3 @@ def test_a_failure_whose_text_could_not_be_read_stays() -> None:
     age(harness)
     harness.step()
     assert errors.rebase(replace(view_of(harness), texts={})).edits == ()
-
-
-@bounded
-@given(SESSIONS)
-def test_over_any_session_it_is_steady(session: RandomSession) -> None:
-    assert is_steady(ERRORS, session)

@@ -455,7 +455,7 @@ def sealing(tail: int) -> Act:
     return act
 
 
-SEALING: st.SearchStrategy[Act] = st.sampled_from([0, 100, 500, 2000]).map(sealing)
+HAPPENS: st.SearchStrategy[Act] = st.sampled_from([0, 100, 500, 2000]).map(sealing)
 ABILITIES = [
     ("accepts_empty_content",),
     ("binds_signed_thinking", "caches_exact_prefix"),
@@ -466,7 +466,7 @@ ABILITIES = [
 
 @st.composite
 def _stories(draw: st.DrawFn) -> Story:
-    around = draw(st.lists(st.tuples(AROUND, st.lists(SEALING, max_size=2)), min_size=3, max_size=12))
+    around = draw(st.lists(st.tuples(AROUND, st.lists(HAPPENS, max_size=2)), min_size=3, max_size=12))
     played = [(growth, [*chances, *sealed]) for (growth, chances), sealed in around]
     return Story(played, draw(st.sampled_from(ABILITIES)), draw(st.sampled_from([1, 3])))
 

@@ -1,5 +1,4 @@
 import pytest
-from hypothesis import given
 
 from schemas.plan import ReplaceOutput, ReplaceText
 from services.plan.lanes import images
@@ -17,12 +16,8 @@ from tests.helpers.harness import (
 )
 from tests.helpers.stripping import (
     IMAGE,
-    SESSIONS,
-    RandomSession,
     age,
-    bounded,
     harness_with,
-    is_steady,
     kinds,
     rebased,
     text_of,
@@ -222,9 +217,3 @@ def test_an_icon_is_not_worth_a_placeholder() -> None:
     age(harness)
     harness.step()
     assert images.rebase(view_of(harness)).edits == ()
-
-
-@bounded
-@given(SESSIONS)
-def test_over_any_session_it_is_steady(session: RandomSession) -> None:
-    assert is_steady(IMAGES, session)

@@ -1,17 +1,12 @@
 import pytest
-from hypothesis import given
 
 from services.domain.texts.clean import BANNERS, without_injected
 from services.plan.lanes import injected
 from tests.helpers.cost import bare_operations
 from tests.helpers.harness import Harness, replace, text_part
 from tests.helpers.stripping import (
-    SESSIONS,
-    RandomSession,
     age,
-    bounded,
     harness_with,
-    is_steady,
     lanes_of,
     rebased,
     text_of,
@@ -131,9 +126,3 @@ def test_the_same_without_tags_in_view() -> None:
     harness.change("m1.0", text="Do that")
     assert text_of(harness.step(), "m1.0") == "Do that"
     assert "part:m1.0" not in harness.edits
-
-
-@bounded
-@given(SESSIONS)
-def test_over_any_session_it_is_steady(session: RandomSession) -> None:
-    assert is_steady(INJECTED, session)

@@ -13,10 +13,10 @@ from services.plan.lanes import note_reminder as reminder_lane
 from services.plan.lanes import search_hint as hint_lane
 from services.plan.lanes.hints import HintHit, NoteStatus, note_reminder, search_hint
 from services.plan.session.state import with_edits
-from tests.helpers.adding import BIG, STORIES, Story, edits_by, is_steady, play, wildly
+from tests.helpers.adding import BIG, STORIES, Story, edits_by, play, wildly
 from tests.helpers.harness import Call, Harness, attached, edits_of, ran, replace, text_part
 from tests.helpers.project_documents import Project
-from tests.helpers.random_sessions import Moment, as_bytes
+from tests.helpers.random_sessions import Moment, as_bytes, is_steady
 from tests.helpers.tool_calls import after_a_pause, called
 
 pytestmark = pytest.mark.slow

@@ -1,22 +1,18 @@
 import pytest
-from hypothesis import example, given
 
 from schemas.inbox import Capability
 from schemas.plan import OmitPart, Restore
 from services.domain.limits import Limits
 from services.plan.lanes import reasoning
 from tests.helpers.harness import Harness, ran, replace, text_part, thought
+from tests.helpers.random_sessions import Story
 from tests.helpers.stripping import (
     LIMITS,
-    SESSIONS,
-    RandomSession,
     age,
     answering,
     asking,
-    bounded,
     changing,
     harness_with,
-    is_steady,
     kinds,
     lanes_of,
     rebased,
@@ -389,9 +385,10 @@ def test_a_thought_goes_in_the_rebase_that_brings_back_the_words_before_it() -> 
 
 
 SHORT = asking("short", with_image=False)
-A_THOUGHT_THAT_COMES_LATE: RandomSession = (
-    ("merges_adjacent_assistants", "caches_exact_prefix"),
-    [
+A_THOUGHT_THAT_COMES_LATE = Story(
+    abilities=("merges_adjacent_assistants", "caches_exact_prefix"),
+    protected=LIMITS.protected_tags,
+    around=[
         (
             [
                 answering(["plain", "plain"], ["short", "short"], ["fine"]),
@@ -403,18 +400,12 @@ A_THOUGHT_THAT_COMES_LATE: RandomSession = (
         ([SHORT] * 4, [changing(20, "short")]),
     ],
 )
-A_THOUGHT_THAT_COMES_LATE_IN_A_BOUND_TURN: RandomSession = (
-    ("merges_adjacent_assistants", "binds_signed_thinking", "accepts_empty_content"),
-    [
+A_THOUGHT_THAT_COMES_LATE_IN_A_BOUND_TURN = Story(
+    abilities=("merges_adjacent_assistants", "binds_signed_thinking", "accepts_empty_content"),
+    protected=LIMITS.protected_tags,
+    around=[
         ([answering(["signed"], [], ["fine"]), answering(["cleared"], [], ["fine"])], []),
         ([], [changing(3, "short")]),
     ],
 )
-
-
-@bounded
-@given(SESSIONS)
-@example(A_THOUGHT_THAT_COMES_LATE_IN_A_BOUND_TURN)
-@example(A_THOUGHT_THAT_COMES_LATE)
-def test_over_any_session_it_is_steady(session: RandomSession) -> None:
-    assert is_steady(REASONING, session)
+EXAMPLES = (A_THOUGHT_THAT_COMES_LATE, A_THOUGHT_THAT_COMES_LATE_IN_A_BOUND_TURN)

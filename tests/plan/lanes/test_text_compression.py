@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.inbox import Mode, PartSeen
@@ -13,17 +12,10 @@ from schemas.plan import ReplaceText, Restore
 from services.domain.limits import Limits
 from services.plan.lanes import DROPS, LANES, TAGS, View, text_compression
 from services.plan.session.revisions import Revisions
-from services.plan.text_compression.tiers import FULL, LITE, ULTRA, compress
+from services.plan.text_compression.rules import FULL, LITE, ULTRA, compress
 from tests.helpers.harness import Call, Harness, ran, replace, text_part, thought
-from tests.helpers.random_sessions import removing
 from tests.helpers.stripping import (
-    ABILITIES,
     Act,
-    RandomSession,
-    bounded,
-    changing,
-    dropping,
-    is_steady,
     pausing,
     text_of,
     view_of,
@@ -237,15 +229,6 @@ def test_a_changed_text_that_cannot_be_loaded_is_served_as_it_is() -> None:
     assert [(type(edit), edit.part) for edit in wanted.edits if isinstance(edit, Restore)] == [(Restore, "m3.0")]
 
 
-def test_what_was_decided_is_not_decided_again_not_even_after_a_restart() -> None:
-    harness = session([english(number) for number in range(10)])
-    rebased(harness)
-    assert text_compression.rebase(view_of(harness)).edits == ()
-    assert text_compression.needs(view_of(harness)) == ()
-    harness.restart()
-    assert text_compression.rebase(view_of(harness)).edits == ()
-
-
 def test_it_reports_what_it_saves() -> None:
     harness = session([english(0)])
     change = text_compression.rebase(view_of(harness))
@@ -302,43 +285,11 @@ def in_mode(mode: Mode) -> Act:
     return act
 
 
-GROWTH = st.builds(
-    scripted, st.sampled_from([*PROSE, "english", "english"]), st.integers(0, 99), by_agent=st.booleans()
-)
-CHANCES: st.SearchStrategy[Act] = st.one_of(
-    st.just(pausing),
-    st.just(pausing),
-    st.just(Harness.flush),
-    st.lists(st.integers(0, 30), min_size=1, max_size=3).map(dropping),
+HAPPENS: st.SearchStrategy[Act] = st.one_of(
+    st.builds(scripted, st.sampled_from([*PROSE, "english", "english"]), st.integers(0, 99), by_agent=st.booleans()),
     st.builds(rewording, st.integers(0, 40), st.sampled_from([*PROSE])),
-    st.builds(changing, st.integers(0, 40), st.just("short")),
-    st.integers(0, 40).map(removing),
-    st.just(Harness.restart),
-    st.just(Harness.restart_harness),
+    st.sampled_from(["primary", "reduce_off"]).map(in_mode),
 )
-SESSIONS: st.SearchStrategy[RandomSession] = st.builds(
-    lambda abilities, mode, around: (abilities, [([in_mode(mode)], []), *around]),
-    ABILITIES,
-    st.sampled_from(["primary", "reduce_off"]),
-    st.lists(st.tuples(st.lists(GROWTH, max_size=5), st.lists(CHANCES, max_size=2)), min_size=3, max_size=8),
-)
-
-
-def enabled(view: View) -> View:
-    return replace(view, limits=replace(view.limits, caveman=True))
-
-
-STEADY = replace(
-    text_compression.LANE,
-    rebase=lambda view: text_compression.rebase(enabled(view)),
-    needs=lambda view: text_compression.needs(enabled(view)),
-)
-
-
-@bounded
-@given(SESSIONS)
-def test_steady(session: RandomSession) -> None:
-    assert is_steady(STEADY, session)
 
 
 def test_thinking_and_what_was_injected_go_before_a_text_is_shortened() -> None:

@@ -8,12 +8,8 @@ from services.plan.lanes.thinking import without_thinking
 from tests.helpers.cost import bare_operations
 from tests.helpers.harness import Harness, text_part
 from tests.helpers.stripping import (
-    SESSIONS,
-    RandomSession,
     age,
-    bounded,
     harness_with,
-    is_steady,
     lanes_of,
     rebased,
     text_of,
@@ -135,9 +131,3 @@ def test_what_another_lane_has_made_of_a_text_is_left_alone() -> None:
     edit = harness.edits["part:m2.0"]
     assert isinstance(edit, ReplaceText)
     assert (edit.text, edit.lane) == ("[dropped §2§]", "drops")
-
-
-@bounded
-@given(SESSIONS)
-def test_over_any_session_it_is_steady(session: RandomSession) -> None:
-    assert is_steady(THINKING, session)

@@ -16,14 +16,12 @@ from tests.helpers.adding import (
     C_TODO,
     STORIES,
     Story,
-    is_steady,
     play,
-    view_at,
     wildly,
     with_lane,
 )
 from tests.helpers.harness import Harness, asked, edits_of, ran, replace, text_part, thought
-from tests.helpers.tool_calls import after_a_pause, called, requested, returned
+from tests.helpers.tool_calls import after_a_pause, called, requested, returned, view_of
 
 TODO = todo.LANE
 STATE = (
@@ -130,23 +128,23 @@ def test_only_the_answer_of_the_newest_call_is_asked_for() -> None:
     harness = planned(A_TODO)
     harness.assistant(called("TodoWrite", {}, "again", call="e"))
     harness.step()
-    assert ("m5.0",) == todo.needs(view_at(harness.session, Limits()))
+    assert ("m5.0",) == todo.needs(view_of(harness.session, Limits()))
     harness.report(TodoSeen((B_TODO,)))
-    assert () == todo.needs(view_at(harness.session, Limits()))
+    assert () == todo.needs(view_of(harness.session, Limits()))
 
 
 def test_where_the_list_is_shown_already_nothing_is_asked_for() -> None:
     harness = rebased(planned(A_TODO), 2, 3)
     harness.assistant(called("todowrite", {}, "again", call="e"))
     harness.step()
-    assert () == todo.needs(view_at(harness.session, Limits()))
+    assert () == todo.needs(view_of(harness.session, Limits()))
 
 
 def test_a_call_that_failed_has_written_nothing() -> None:
     harness = planned(A_TODO)
     harness.assistant(called("todowrite", {}, "no such tool", call="e", status="error"))
     harness.step()
-    assert ("m2.0",) == todo.needs(view_at(harness.session, Limits()))
+    assert ("m2.0",) == todo.needs(view_of(harness.session, Limits()))
 
 
 def test_a_list_whose_call_was_summarised_away_is_shown() -> None:
@@ -161,7 +159,7 @@ def test_a_list_does_not_stand_behind_words_that_were_dropped() -> None:
     harness = planned(A_TODO)
     harness.step()
     text = ReplaceText(part="m4.0", text="[dropped §4§]", lane="drops")
-    view = view_at(with_edits(harness.session, [text]), Limits(), {"m2.0": "[]"})
+    view = view_of(with_edits(harness.session, [text]), Limits(), {"m2.0": "[]"})
     assert ["m3"] == [edit.message for edit in todo.rebase(view).edits if isinstance(edit, InsertPair)]
 
 
@@ -217,9 +215,9 @@ def test_a_list_that_is_done_is_taken_away() -> None:
 def test_what_a_list_costs_is_saved_with_it() -> None:
     harness = rebased(planned(A_TODO), 2, 3)
     (pair,) = pairs(harness).values()
-    assert 0 == todo.rebase(view_at(harness.session, Limits())).reclaimed
+    assert 0 == todo.rebase(view_of(harness.session, Limits())).reclaimed
     harness.report(TodoSeen(()))
-    saved = todo.rebase(view_at(harness.session, Limits())).reclaimed
+    saved = todo.rebase(view_of(harness.session, Limits())).reclaimed
     assert tokens(len(pair.input) + len(pair.output)) == saved
 
 
@@ -262,17 +260,17 @@ def test_a_list_stays_though_the_agent_writes_the_same_again() -> None:
 def test_a_list_stands_behind_no_answer_that_is_left_out() -> None:
     harness = rebased(planned(A_TODO), 2, 3)
     without = with_edits(harness.session, [OmitMessage(message="m4")])
-    change = todo.rebase(view_at(without, Limits()))
+    change = todo.rebase(view_of(without, Limits()))
     assert ["m3"] == [edit.message for edit in change.edits if isinstance(edit, InsertPair)]
     assert ["pair:m4"] == [edit.what for edit in change.edits if isinstance(edit, Withdraw)]
-    change = todo.rebase(view_at(with_edits(harness.session, [CutBefore(message="m5")]), Limits()))
+    change = todo.rebase(view_of(with_edits(harness.session, [CutBefore(message="m5")]), Limits()))
     assert ["pair:m4"] == [edit.what for edit in change.edits if isinstance(edit, Withdraw)]
 
 
 def test_a_list_whose_call_was_cut_away_is_shown() -> None:
     harness = planned(A_TODO)
     harness.step()
-    view = view_at(harness.session, Limits(), {"m2.0": "written"})
+    view = view_of(harness.session, Limits(), {"m2.0": "written"})
     assert () == todo.rebase(view).edits
     cut = with_edits(harness.session, [CutBefore(message="m3")])
     assert 1 == len(todo.rebase(replace(view, session=cut)).edits)
@@ -286,7 +284,7 @@ def test_a_call_whose_result_is_another_message_is_not_torn_from_it() -> None:
     harness.add_message("tool", replace(ran(FILLER, call="c1"), type="tool_result"))
     harness.report(TodoSeen((A_TODO,)))
     harness.step()
-    change = todo.rebase(view_at(harness.session, Limits()))
+    change = todo.rebase(view_of(harness.session, Limits()))
     assert [first] == [edit.message for edit in change.edits if isinstance(edit, InsertPair)]
 
 
@@ -297,11 +295,11 @@ def test_where_calls_need_thinking_the_list_stands_behind_an_answer_that_has_bot
     harness.assistant(thought(), text_part("plain"))
     harness.step()
     harness.report(TodoSeen((A_TODO,)))
-    assert () == todo.rebase(view_at(harness.session, Limits())).edits
+    assert () == todo.rebase(view_of(harness.session, Limits())).edits
     both = harness.assistant(thought(), ran("FILE"))
     harness.assistant(ran("FILE", call="d"))
     harness.step()
-    change = todo.rebase(view_at(harness.session, Limits()))
+    change = todo.rebase(view_of(harness.session, Limits()))
     assert [both] == [edit.message for edit in change.edits if isinstance(edit, InsertPair)]
 
 
@@ -312,11 +310,11 @@ def test_a_list_waits_for_the_end_of_a_turn_whose_thinking_is_signed() -> None:
     harness.assistant(thought(signed=True), ran("FILE", call="e"))
     harness.drop(2)
     harness.step()
-    change = todo.rebase(view_at(harness.session, Limits()))
+    change = todo.rebase(view_of(harness.session, Limits()))
     assert ((), 1) == (change.edits, len(change.delays))
     harness.user("next")
     harness.step()
-    assert 1 == len(todo.rebase(view_at(harness.session, Limits())).edits)
+    assert 1 == len(todo.rebase(view_of(harness.session, Limits())).edits)
 
 
 def test_a_list_that_stands_waits_for_nothing() -> None:
@@ -324,7 +322,7 @@ def test_a_list_that_stands_waits_for_nothing() -> None:
     harness.capabilities = ("binds_signed_thinking",)
     harness.assistant(thought(signed=True), ran("FILE", call="e"))
     harness.report_step()
-    assert Change() == todo.rebase(view_at(harness.session, Limits()))
+    assert Change() == todo.rebase(view_of(harness.session, Limits()))
 
 
 @pytest.mark.parametrize(("mode", "is_shown"), [("primary", True), ("reduce_off", True), ("subagent", False)])
@@ -338,15 +336,13 @@ def test_it_can_be_switched_off() -> None:
     harness = rebased(planned(A_TODO), 2, 3)
     harness.limits = replace(harness.limits, todo=False)
     assert ["pair:m4"] == [
-        edit.what for edit in todo.rebase(view_at(harness.session, harness.limits)).edits if isinstance(edit, Withdraw)
+        edit.what for edit in todo.rebase(view_of(harness.session, harness.limits)).edits if isinstance(edit, Withdraw)
     ]
 
 
 @wildly
 @given(STORIES)
-def test_over_any_session_it_is_steady_and_shows_one_list_at_most(story: Story) -> None:
-    moments = play(story, TODO)
-    assert is_steady(moments, TODO, Limits(protected_tags=story.protected, min_reclaim=200))
-    for moment in moments:
+def test_over_any_session_it_shows_one_list_at_most(story: Story) -> None:
+    for moment in play(story, TODO):
         shown = [*moment.session.plan.pairs]
         assert len(shown) <= 1

@@ -5,8 +5,7 @@ import pytest
 from schemas.codec import encode
 from schemas.events import FlushRequested, PlanRebased, PromptMasked
 from schemas.plan import SetHead
-from services.domain.erasure.masked_prompts import MaskedPrompts
-from services.domain.erasure.scope import ErasureScope, Rewriting
+from services.domain.erasure.scope import ErasureScope, MaskedPrompts, Rewriting
 from services.domain.erasure.secret import MASK, spellings
 from services.domain.limits import Limits
 from services.domain.record import read_record

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.plan.text_compression.regions import mask, prose, unmask
-from services.plan.text_compression.tiers import FULL, LITE, ULTRA, compress
+from services.plan.text_compression.rules import FULL, LITE, ULTRA, compress
 from services.plan.text_compression.words import ABBREVIATIONS, CONNECTIVES, PHRASES
 from tests.helpers.cost import bare_operations
 from tests.helpers.examples import examples

@@ -17,18 +17,17 @@ from schemas.search_asks import AugmentAsk, IndexPositionAsk, SearchAsk
 from schemas.spending_asks import SpendingAsk
 from schemas.subjects import Address
 from schemas.view_asks import SqlAsk
-from services.generate.asks import ASKS
+from services.generate.schema import ASKS
 from services.kit.asks import LOGS, AskHandler
 from services.kit.bus import Unreachable
 from services.kit.logs import logger
 from services.kit.turns import Turns
 from services.responder.answers.base import Context, Question, UnknownSession
-from services.responder.answers.serving import handler_of
 from services.responder.projections.base import scope_of
 from services.responder.projections.documents import DOCUMENTS
-from services.responder.projections.session import SESSION
+from services.responder.projections.folds import SESSION
 from services.responder.session_cache import PROJECTIONS, SessionCache
-from services.responder.worker import QUESTIONS
+from services.responder.worker import QUESTIONS, handler_of
 from tests.helpers.view_facts import fact
 
 ASKED = encode(CompactionContextAsk("p", "s"))

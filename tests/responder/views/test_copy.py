@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from schemas.events import DropRequested
-from services.kit.views_copy import views_copy
+from services.kit.data_directory import views_copy
 from services.responder.views import copy
 from services.responder.views.copy import Copier, NotCopied
 from services.responder.views.files import Files

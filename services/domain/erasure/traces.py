@@ -1,4 +1,4 @@
-"""Samples of texts that go as a whole, by which files are searched for what is left of them."""
+"""Traces of what goes: samples of texts, by which files are searched, and references to long bodies."""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +9,8 @@ LEAST, LONGEST = 32, 120
 _PLAIN = re.compile(rb"[A-Za-z0-9 ,.;:()_-]{%d,%d}" % (LEAST, LONGEST))
 """Letters that are written alike however often a text is escaped."""
 _ID = re.compile(rb"[0-9a-f-]{32,}|[\d:.TZ-]+")
+_NAME = re.compile(rb'"([0-9a-f]{64})"')
+"""A sha256 that is a text of its own: the name of a body, or a digest that is none."""
 
 
 class Samples:
@@ -40,3 +42,23 @@ def _pieces(data: bytes) -> Iterator[bytes]:
     """Pieces of the fact itself: its address and its ids stay."""
     begin = data.find(b'"data":')
     return (one[0] for one in _PLAIN.finditer(data, max(0, begin)) if not _ID.fullmatch(one[0].strip()))
+
+
+class References:
+    """The names of bodies in messages."""
+
+    def __init__(self) -> None:
+        self._going: set[str] = set()
+        self._staying: set[str] = set()
+
+    def add(self, data: bytes, *, goes: bool) -> None:
+        """A message; `goes`: whether it is erased as a whole."""
+        (self._going if goes else self._staying).update(name.decode() for name in _NAME.findall(data))
+
+    def are_erased(self, name: str) -> bool:
+        """Whether only what goes refers to a body."""
+        return name in self._going and name not in self._staying
+
+    def are_missing(self, name: str) -> bool:
+        """Whether nothing that stays refers to a body."""
+        return name not in self._staying
