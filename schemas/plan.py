@@ -16,7 +16,7 @@ class CutBefore(Edit, frozen=True, tag="cut_before"):
     """Everything before this message is left out but some parts. There is one cut; a newer one replaces it."""
 
     message: str
-    kept: tuple[str, ...] = ()
+    remaining: tuple[str, ...] = msgspec.field(default=(), name="kept")
     """Parts of the messages before it that stay in their places: what is still worked with, as it was shown."""
 
 

@@ -109,7 +109,7 @@ class DreamTaskReport(msgspec.Struct, frozen=True):
     backlog: int
     backlog_after: int
     applied: int
-    held: int
+    waiting: int = msgspec.field(name="held")
     refused: int
     tokens: int
     usd: float

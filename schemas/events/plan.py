@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+import msgspec
+
 from schemas.events.base import Event, LogOnly
 
 
@@ -23,7 +25,7 @@ class PlanExtended(Event, frozen=True):
     """Estimated tokens of the messages as the harness holds them."""
     tokens_after: int = 0
     """The same as they are served."""
-    held: list[str] = []
+    delays: list[str] = msgspec.field(default_factory=list, name="held")
     """Causes of a rebase that was not made, and waits: signed thinking follows what it would change.
 
     `overflow` and `flush` do not wait on: nothing could be done about them.
@@ -36,7 +38,7 @@ class PlanExtended(Event, frozen=True):
     """The session whose plan it takes over, for the messages that both have; empty: it is the session's own."""
     queued: list[int] = []
     """Tags whose drop was asked for in that session and waits here, too."""
-    kept: int = 0
+    remainder: int = msgspec.field(default=0, name="kept")
     """Estimated tokens that a rebase would keep at this call; 0: as many as was recorded last."""
     predecessor: str = ""
     """The session before this one, whose open errors are in the head; empty: none are. Only the first plan
@@ -64,7 +66,7 @@ class PlanRebased(Event, frozen=True):
     edit_count: int = 0
     dropped: list[int] = []
     """Tags whose drop is served from here on."""
-    held: list[str] = []
+    delays: list[str] = msgspec.field(default_factory=list, name="held")
     """The edits that wait on, in words, each with the reason."""
     tokens_before: int = 0
     """Estimated tokens of the messages as they would be served without this rebase."""
@@ -99,7 +101,7 @@ class PlanRebased(Event, frozen=True):
     """The plain tokens that the rebase before this one has saved in those calls, less its price."""
     tokens_held: int = 0
     """Estimated tokens of the messages as the harness holds them; 0: this was not recorded yet."""
-    kept: int = 0
+    remainder: int = msgspec.field(default=0, name="kept")
     """Estimated tokens that it was expected to keep; 0: this was not recorded yet."""
     predecessor: str = ""
     """The session before this one, whose open errors are in the head; empty: none are. Only the first plan

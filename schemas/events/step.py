@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+import msgspec
+
 from schemas.events.base import Event
 
 
@@ -14,7 +16,7 @@ class StepOpened(Event, frozen=True):
     previous: str = ""
     aligned: bool = True
     """Whether both sides mean the same list; if not, the harness is asked to send the whole of it."""
-    kept: int = 0
+    unchanged: int = msgspec.field(default=0, name="kept")
     """The ordinal of the last message that was sent at the step before, too, unchanged in order."""
     last: int = 0
     """The ordinal of the last message sent."""

@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+import msgspec
+
 from schemas.events.base import Event
 
 
@@ -55,7 +57,7 @@ class TaskFinished(Event, frozen=True):
     """The amount of work that is left."""
     applied: int = 0
     """Commands that changed what is remembered."""
-    held: int = 0
+    waiting: int = msgspec.field(default=0, name="held")
     """Commands that wait for a person."""
     refused: int = 0
     """Commands that the desk refused."""

@@ -172,9 +172,9 @@ def _cut(messages: Sequence[ServedMessage], plan: _InForce) -> Sequence[ServedMe
     if plan.cut is None:
         return messages
     at = next((index for index, message in enumerate(messages) if message.id == plan.cut.message), 0)
-    if not plan.cut.kept:
+    if not plan.cut.remaining:
         return messages[at:]
-    remaining = frozenset(plan.cut.kept)
+    remaining = frozenset(plan.cut.remaining)
     remaining -= {part for pair in _pairs(messages[:at]) if not remaining.issuperset(pair) for part in pair}
     plan.pairs = {name: pair for name, pair in plan.pairs.items() if all(one.id != name for one in messages[:at])}
     before = [replace(one, parts=tuple(part for part in one.parts if part.id in remaining)) for one in messages[:at]]

@@ -89,7 +89,7 @@ class DreamRuns:
                     code=event.code,
                     backlog=f"{event.backlog} -> {event.backlog_after}",
                     applied=event.applied,
-                    held=event.held,
+                    waiting=event.waiting,
                     tokens=event.tokens,
                 )
 
@@ -165,7 +165,7 @@ class DreamRun:
         return replace(
             ended,
             applied=applied,
-            held=proposals,
+            waiting=proposals,
             refused=ended.refused + sum(one.refused for one in asked),
             dropped=sum(one.dropped for one in asked),
             tokens=sum(one.tokens for one in asked),

@@ -41,7 +41,7 @@ def _field(field: msgspec.structs.FieldInfo, nth: int) -> object:
         return encode_edits(sample(edit) for edit in get_args(AnyEdit))
     if field.default is True:
         return False
-    return _value(mi.type_info(field.type), field.name, nth)
+    return _value(mi.type_info(field.type), field.encode_name, nth)
 
 
 def _value(info: mi.Type, name: str, nth: int) -> object:

@@ -66,7 +66,7 @@ def _edits(messages: list[ServedMessage]) -> st.SearchStrategy[AnyEdit]:
     tool = st.sampled_from([part.id for one in messages for part in one.parts if part.kind == "tool"] or ["none"])
     halves = tool | st.just("came back as another")
     return st.one_of(
-        st.builds(CutBefore, message=message, kept=st.lists(part, max_size=3).map(tuple)),
+        st.builds(CutBefore, message=message, remaining=st.lists(part, max_size=3).map(tuple)),
         st.builds(SetHead, slot=st.integers(0, 1), text=texts),
         st.builds(PrefixText, part=part, text=st.just("§9§ ")),
         st.builds(ReplaceText, part=part, text=texts),

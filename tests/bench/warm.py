@@ -115,7 +115,7 @@ class Writer:
     def step(self, unchanged: int, served: int) -> StepOpened:
         self._steps += 1
         return StepOpened(
-            f"s{self._steps}", kept=unchanged, last=self._messages, count=self._messages, served=served,
+            f"s{self._steps}", unchanged=unchanged, last=self._messages, count=self._messages, served=served,
             provider=PROVIDER, model=PROVIDER, context_limit=MAX_CONTEXT,
         )  # fmt: skip
 

@@ -70,11 +70,11 @@ def test_a_cut_leaves_out_everything_before_a_message() -> None:
 
 
 def test_parts_before_a_cut_that_remain_stay_in_their_messages_and_nothing_else_of_these() -> None:
-    assert served(CutBefore(message="l", kept=("a.2",))) == [replace(AGENT, parts=AGENT.parts[2:]), LAST]
+    assert served(CutBefore(message="l", remaining=("a.2",))) == [replace(AGENT, parts=AGENT.parts[2:]), LAST]
 
 
 def test_what_remains_before_a_cut_is_edited_like_anything_else() -> None:
-    cut = CutBefore(message="l", kept=("a.1", "a.2"))
+    cut = CutBefore(message="l", remaining=("a.1", "a.2"))
     assert texts(served(cut, PrefixText(part="a.2", text="§3§ "), OmitPart(part="a.1"))) == [
         ["§3§ FILE"],
         ["data:x", "on"],
@@ -84,8 +84,10 @@ def test_what_remains_before_a_cut_is_edited_like_anything_else() -> None:
 
 def test_nothing_is_inserted_behind_what_remains_before_a_cut() -> None:
     pair = InsertPair(message="a", call="t", tool="todowrite", input="{}", output="[]")
-    assert served(CutBefore(message="l", kept=("a.2",)), pair) == served(CutBefore(message="l", kept=("a.2",)))
-    assert served(CutBefore(message="a", kept=("u.0",)), pair)[1].parts[-1].call == "t"
+    assert served(CutBefore(message="l", remaining=("a.2",)), pair) == served(
+        CutBefore(message="l", remaining=("a.2",))
+    )
+    assert served(CutBefore(message="a", remaining=("u.0",)), pair)[1].parts[-1].call == "t"
 
 
 def test_before_a_cut_a_call_stays_with_its_result_or_not_at_all() -> None:
@@ -94,7 +96,7 @@ def test_before_a_cut_a_call_stays_with_its_result_or_not_at_all() -> None:
     )
     result = ServedMessage("r", "tool", (ServedPart("r.0", "tool_result", call="r", output="FILE"),))
     again = replace(result, id="r2", parts=(replace(result.parts[0], id="r.1"),))
-    cut = CutBefore(message="l", kept=("c.1", "r.0"))
+    cut = CutBefore(message="l", remaining=("c.1", "r.0"))
     whole = [replace(call, parts=call.parts[1:]), result, LAST]
     assert whole == apply([USER, call, result, LAST], [cut])
     assert [LAST] == apply([USER, call, again, LAST], [cut])
@@ -293,7 +295,7 @@ EDITS: st.SearchStrategy[AnyEdit] = st.one_of(
     st.builds(
         CutBefore,
         message=st.sampled_from("ual"),
-        kept=st.lists(st.sampled_from(["u.0", "a.1", "a.2", "gone"]), max_size=2).map(tuple),
+        remaining=st.lists(st.sampled_from(["u.0", "a.1", "a.2", "gone"]), max_size=2).map(tuple),
     ),
     st.builds(SetHead, slot=st.integers(0, 1), text=st.sampled_from(["", "head"])),
     st.builds(PrefixText, part=st.sampled_from(["u.0", "a.1", "a.2"]), text=st.just("§1§ ")),

@@ -92,7 +92,7 @@ async def test_what_sessions_read_is_proposed_once_and_again_when_it_is_used_muc
         await shop.works("two", core=2, door=3)
         first = await shop.dreams("o1", 1, quick_settings())
         assert ("completed", 2, 0, 0, 2) == (
-            first.outcome, first.backlog, first.backlog_after, first.applied, first.held
+            first.outcome, first.backlog, first.backlog_after, first.applied, first.waiting
         )  # fmt: skip
         assert ["core.py", "door.py"] == await shop.proposed()
         assert "nothing_changed" == (await shop.dreams("o2", 2, quick_settings())).code
@@ -112,7 +112,7 @@ async def test_where_the_installation_says_so_it_applies_at_once(bus: Bus, tmp_p
         await shop.begins()
         await shop.works("one", core=5, door=4)
         ended = await shop.dreams("o1", 1, applies)
-    assert ("completed", 2, 0) == (ended.outcome, ended.applied, ended.held)
+    assert ("completed", 2, 0) == (ended.outcome, ended.applied, ended.waiting)
     applied = [one for one in await shop.facts() if isinstance(one, SettingsApplied)]
     assert [["core.py"], ["core.py", "door.py"]] == [one.key_files for one in applied]
 
@@ -132,5 +132,5 @@ async def test_what_a_killed_dreamer_has_proposed_is_counted_and_not_proposed_ag
             await until(shop.finished)
             await until(dreamer.idle)
     (ended,) = [one for one in await shop.facts() if isinstance(one, TaskFinished)]
-    assert ("completed", 2, 0, 2) == (ended.outcome, ended.backlog, ended.applied, ended.held)
+    assert ("completed", 2, 0, 2) == (ended.outcome, ended.backlog, ended.applied, ended.waiting)
     assert ["core.py", "door.py"] == await shop.proposed()

@@ -171,7 +171,7 @@ async def test_what_a_killed_dreamer_had_begun_is_brought_to_its_end_once(
         assert case.questions == len(server.requests)
     assert case.done == await done(bus, project)
     (ended,) = [event for event in await facts(bus, project) if isinstance(event, TaskFinished)]
-    assert ("completed", sum(case.done.values())) == (ended.outcome, ended.applied + ended.held)
+    assert ("completed", sum(case.done.values())) == (ended.outcome, ended.applied + ended.waiting)
 
 
 async def ordered(bus: Bus, project: Address, task: str, tree: Path, texts: Sequence[str]) -> None:

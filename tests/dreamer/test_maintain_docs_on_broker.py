@@ -84,7 +84,7 @@ async def test_a_renamed_file_is_proposed_once_and_no_file_is_written(bus: Bus, 
     async with opened(Desk(), bus, quick_settings()):
         first = await shop.dreams("o1", 1, quick_settings())
         assert ("completed", 1, 0, 0, 1) == (
-            first.outcome, first.backlog, first.backlog_after, first.applied, first.held
+            first.outcome, first.backlog, first.backlog_after, first.applied, first.waiting
         )  # fmt: skip
         assert [["Cranes turn in `services/crane.py`.\n"]] == await shop.proposed()
         again = await shop.dreams("o2", 2, quick_settings())
@@ -107,7 +107,7 @@ async def test_what_a_killed_dreamer_has_proposed_is_counted_and_not_proposed_ag
             await until(dreamer.idle)
     (ended,) = await shop.facts(TaskFinished)
     assert isinstance(ended, TaskFinished)
-    assert ("completed", 1, 0, 1) == (ended.outcome, ended.backlog, ended.applied, ended.held)
+    assert ("completed", 1, 0, 1) == (ended.outcome, ended.backlog, ended.applied, ended.waiting)
     assert 1 == len(await shop.proposed())
     assert BEFORE == shop.document.read_text()
 
@@ -138,10 +138,10 @@ async def test_where_an_older_log_was_put_back_nothing_is_proposed_that_the_docu
     async with opened(Desk(), shop.bus, quick_settings()):
         assert [] == await shop.facts(DocsApplied)
         again = await shop.dreams("o2", 2, quick_settings())
-        assert ("skipped", 0, 0) == (again.outcome, again.backlog, again.held)
+        assert ("skipped", 0, 0) == (again.outcome, again.backlog, again.waiting)
         shop.document.write_text(f"{shop.document.read_text()}\nThey are oiled in [it](crane.py).\n")
         more = await shop.dreams("o3", 3, quick_settings())
-        assert ("completed", 1) == (more.outcome, more.held)
+        assert ("completed", 1) == (more.outcome, more.waiting)
     assert ["They are oiled in [it](services/crane.py).\n"] == (await shop.proposed())[-1]
     assert 2 == len(await shop.proposed())
     await shop.bus.close()
@@ -181,7 +181,7 @@ async def test_a_section_that_a_model_has_worded_is_proposed_and_asked_about_onc
         chosen = of_model(server.url)
         async with opened(Desk(), bus, chosen):
             ended = await shop.dreams("o1", 1, chosen)
-            assert ("completed", 0, 1) == (ended.outcome, ended.applied, ended.held)
+            assert ("completed", 0, 1) == (ended.outcome, ended.applied, ended.waiting)
             await shop.dreams("o2", 2, chosen)
         assert 1 == len(server.requests)
         asked = server.requests[0].texts[-1]
@@ -218,4 +218,4 @@ async def test_a_dreamer_that_is_killed_behind_a_models_answer_proposes_it_once(
     assert WORDED == edited(WRITTEN, edits_in(event.old, event.new))
     (ended,) = await shop.facts(TaskFinished)
     assert isinstance(ended, TaskFinished)
-    assert ("completed", 0, 1) == (ended.outcome, ended.applied, ended.held)
+    assert ("completed", 0, 1) == (ended.outcome, ended.applied, ended.waiting)

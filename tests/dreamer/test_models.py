@@ -110,7 +110,7 @@ async def test_what_a_good_model_says_is_applied_and_paid_for(broker: Broker, bu
         ended.backlog,
         ended.backlog_after,
         ended.applied,
-        ended.held,
+        ended.waiting,
     )
     assert 0 < asked.tokens == ended.tokens
     (reserved,) = await of(bus, SpendReserved)
@@ -153,7 +153,7 @@ async def test_by_default_all_of_it_waits_for_a_person_who_approves_it(broker: B
         assert answer.ok, answer.text
     assert [proposed[0].text] == [event.text for event in await of(bus, MemoryRevised)]
     (ended,) = await of(bus, TaskFinished)
-    assert ("completed", 0, 3) == (ended.outcome, ended.applied, ended.held)
+    assert ("completed", 0, 3) == (ended.outcome, ended.applied, ended.waiting)
 
 
 async def test_rules_settle_what_they_can_and_a_model_is_asked_about_the_rest(broker: Broker, bus: Bus) -> None:
@@ -167,7 +167,13 @@ async def test_rules_settle_what_they_can_and_a_model_is_asked_about_the_rest(br
     (pairs,) = [[*items_of(request.texts[-1]).values()] for request in server.requests]
     assert [{*ALIKE}] == [{item["one"], item["other"]} for item in pairs]
     (ended,) = await of(bus, TaskFinished)
-    assert ("completed", 2, 0, 1, 1) == (ended.outcome, ended.backlog, ended.backlog_after, ended.applied, ended.held)
+    assert ("completed", 2, 0, 1, 1) == (
+        ended.outcome,
+        ended.backlog,
+        ended.backlog_after,
+        ended.applied,
+        ended.waiting,
+    )
 
 
 @pytest.mark.parametrize("reply", [GARBAGE, Reply(text=""), Reply(text='{"pairs": 7}'), Reply(text="{}")])

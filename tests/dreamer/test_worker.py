@@ -213,7 +213,7 @@ async def test_what_a_killed_dreamer_had_done_is_counted_and_done_once(desk: Bus
         ended.backlog,
         ended.backlog_after,
         ended.applied,
-        ended.held,
+        ended.waiting,
     )
     assert 1 == sum(isinstance(event, NoteDismissed) for event in found)
 
@@ -274,7 +274,7 @@ async def test_the_end_of_a_task_is_derived_from_the_log(desk: Bus, monkeypatch:
         "no_tree": ("skipped", "no_tree", 0, 0, 0),
         "budget": ("skipped", "budget", 0, 0, 0),
         "failing": ("failed", "ValueError", 0, 0, 0),
-    } == {name: (one.outcome, one.code, one.applied, one.held, one.refused) for name, one in ended.items()}
+    } == {name: (one.outcome, one.code, one.applied, one.waiting, one.refused) for name, one in ended.items()}
 
 
 @pytest.mark.parametrize(

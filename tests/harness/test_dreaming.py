@@ -73,7 +73,7 @@ async def test_what_opencode_s_model_words_anew_is_in_the_next_prompt_once_a_per
     (asked,) = await of(running, TaskAsked)
     assert ("ok", "harness/fake/fake-1", len(TEXTS)) == (asked.outcome, asked.model, asked.accepted), asked
     (ended,) = await of(running, TaskFinished)
-    assert ("completed", len(TEXTS)) == (ended.outcome, ended.held)
+    assert ("completed", len(TEXTS)) == (ended.outcome, ended.waiting)
     (settled,) = await of(running, SpendSettled)
     assert asked.tokens == settled.tokens > 0
     assert settled.usd > 0

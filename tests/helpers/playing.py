@@ -147,7 +147,7 @@ def _open(harness: Harness, tags: Iterable[int]) -> list[int]:
 
 def _measured(number: int, call: Call, before: dict[str, AnyEdit]) -> Rebase:
     """Compare what is served with what would be served if only what is new were edited."""
-    session, unchanged = call.state, call.opened.kept
+    session, unchanged = call.state, call.opened.unchanged
     fresh = {str(target(edit)): edit for edit in edits_of(call.made) if place(session, edit) > unchanged}
     without = apply(call.raw, (before | fresh).values())
     same = len([*takewhile(lambda both: both[0] == both[1], zip(without, call.served, strict=False))])
@@ -165,4 +165,4 @@ def _measured(number: int, call: Call, before: dict[str, AnyEdit]) -> Rebase:
 
 def _was_sent(call: Call, message: ServedMessage) -> bool:
     known = call.state.conversation.messages.get(message.id)
-    return known is None or known.ordinal <= call.opened.kept
+    return known is None or known.ordinal <= call.opened.unchanged

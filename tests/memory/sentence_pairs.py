@@ -108,7 +108,7 @@ UNSEEN_AGAINST = (
 UNSEEN_NEIGHBOURS = (
     ("German invoices round to two decimals.", "Swiss invoices round to two decimals."),
     ("Run make lint before each push.", "Run make lint before each push and before each release."),
-    ("Quays are numbered from the north.", "Tide tables are kept in UTC."),
+    ("Quays are numbered from the north.", "Tide tables are stored in UTC."),
     ("Use tabs in Makefiles.", "Use the staging cluster for demos."),
     ("Never push to main.", "Never edit generated files."),
     ("Keep logs for ninety days.", "Keep manifests as Parquet files in the bucket."),

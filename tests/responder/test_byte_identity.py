@@ -362,7 +362,7 @@ def test_an_extension_edits_only_what_was_not_sent_before_or_takes_back_what_did
 ) -> None:
     for moment in moments:
         for event in extensions(moment.call.made):
-            messages, before_step = moment.call.state.conversation, moment.call.opened.kept
+            messages, before_step = moment.call.state.conversation, moment.call.opened.unchanged
             named = {part for edit in edits_of(moment.call.made) for part in parts_of(edit)}
             assert {part for part in named if messages.place(part.partition(":")[2] or part) <= before_step} <= set(
                 event.forgone

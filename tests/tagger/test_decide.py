@@ -125,8 +125,8 @@ def placed(**ordinals: int) -> MessageListed:
     return MessageListed(messages=list(ordinals), ordinals=list(ordinals.values()))
 
 
-def opened(name: str, kept: int, last: int, count: int, previous: str = "", *, aligned: bool = True) -> StepOpened:
-    return StepOpened(step=name, previous=previous, aligned=aligned, kept=kept, last=last, count=count)
+def opened(name: str, unchanged: int, last: int, count: int, previous: str = "", *, aligned: bool = True) -> StepOpened:
+    return StepOpened(step=name, previous=previous, aligned=aligned, unchanged=unchanged, last=last, count=count)
 
 
 def numbers(now: Given[TaggedSession]) -> dict[str, int]:
@@ -169,7 +169,7 @@ def test_a_first_step_is_recorded_as_facts_in_order() -> None:
         PartRecorded(message="u", part="u0", kind="text", bytes=4, tokens=1, digest=content_digest(hello), text="häh"),
         placed(u=1),
         tags(1, "message", u0="u"),
-        opened("s1", kept=0, last=1, count=1),
+        opened("s1", unchanged=0, last=1, count=1),
     )
 
 
@@ -396,8 +396,8 @@ def test_a_huge_list_is_several_facts() -> None:
     listed = [event for event in now.made if isinstance(event, MessageListed)]
     assert [2000, 2000, 1] == [len(event.messages) for event in listed]
     assert list(range(1, 4002)) == [ordinal for event in listed for ordinal in event.ordinals]
-    now.then_only(StepOpened, opened("s1", kept=0, last=4001, count=4001))
-    now.when(inbound(step("s2", names))).then(opened("s2", kept=4001, last=4001, count=4001, previous="s1"))
+    now.then_only(StepOpened, opened("s1", unchanged=0, last=4001, count=4001))
+    now.when(inbound(step("s2", names))).then(opened("s2", unchanged=4001, last=4001, count=4001, previous="s1"))
 
 
 # Whose call it is
@@ -582,7 +582,7 @@ def test_a_changed_part_is_recorded_again_under_its_number() -> None:
         message="a", part="a0", kind="text", bytes=11, tokens=3, digest=content_digest(changed), text="other words"
     )
     now.then(expected)
-    sent = now.when(inbound(step("s2", "", after="a"))).then(opened("s2", kept=1, last=2, count=2, previous="s1"))
+    sent = now.when(inbound(step("s2", "", after="a"))).then(opened("s2", unchanged=1, last=2, count=2, previous="s1"))
     assert {"a0": 2, "u0": 1} == numbers(sent)
 
 
@@ -606,7 +606,7 @@ def test_parts_may_come_before_their_message() -> None:
     now = START.when(inbound(of("u", text("u0")), step("s1", "u"))).then_only(TagAssigned, tags(1, "message", u0="u"))
     known = now.when(inbound(message("u", text("u0"), role="user")))
     known.then(MessageRecorded(message="u", role="user"))
-    known.when(inbound(step("s2", "", after="u"))).then(opened("s2", kept=1, last=1, count=1, previous="s1"))
+    known.when(inbound(step("s2", "", after="u"))).then(opened("s2", unchanged=1, last=1, count=1, previous="s1"))
 
 
 def test_a_part_that_moves_to_another_message_is_recorded_there() -> None:
@@ -649,14 +649,14 @@ def test_a_revert_removes_the_message_and_all_behind_it() -> None:
 
 def test_a_revert_taken_back_lists_the_same_messages_with_the_same_numbers() -> None:
     back = FIVE.when(inbound(SessionReverted("c"))).when(inbound(step("s2", "cde", after="b", count=5)))
-    back.then(placed(c=3, d=4, e=5), opened("s2", kept=2, last=5, count=5, previous="s1"))
+    back.then(placed(c=3, d=4, e=5), opened("s2", unchanged=2, last=5, count=5, previous="s1"))
     assert {"a0": 1, "b0": 2, "c0": 3, "d0": 4, "e0": 5} == numbers(back)
 
 
 def test_after_a_revert_new_messages_get_new_places_and_numbers() -> None:
     now = FIVE.when(inbound(SessionReverted("c"), message("n", text("n0")), step("s2", "n", after="b", count=3)))
     now.then_only(TagAssigned, tags(6, "message", n0="n"))
-    now.then_only(StepOpened, opened("s2", kept=2, last=6, count=3, previous="s1"))
+    now.then_only(StepOpened, opened("s2", unchanged=2, last=6, count=3, previous="s1"))
 
 
 # Lists and steps
@@ -664,51 +664,52 @@ def test_after_a_revert_new_messages_get_new_places_and_numbers() -> None:
 
 def test_a_step_that_appends_keeps_all_that_was_sent() -> None:
     now = FIVE.when(inbound(message("f", text("f0")), step("s2", "f", after="e", count=6)))
-    now.then_only(StepOpened, opened("s2", kept=5, last=6, count=6, previous="s1"))
+    now.then_only(StepOpened, opened("s2", unchanged=5, last=6, count=6, previous="s1"))
 
 
 def test_a_full_list_without_a_change_keeps_everything() -> None:
-    FIVE.when(inbound(step("s2", "abcde", count=5))).then(opened("s2", kept=5, last=5, count=5, previous="s1"))
+    FIVE.when(inbound(step("s2", "abcde", count=5))).then(opened("s2", unchanged=5, last=5, count=5, previous="s1"))
 
 
 def test_a_full_list_in_pieces_without_a_change_keeps_everything() -> None:
     FIVE.when(inbound(ListSeen("", listing("ab")), ListSeen("b", listing("c")), step("s2", "de", after="c"))).then(
-        opened("s2", kept=5, last=5, count=5, previous="s1")
+        opened("s2", unchanged=5, last=5, count=5, previous="s1")
     )
 
 
 def test_what_is_left_out_of_the_middle_is_removed_and_keeps_what_is_before() -> None:
     FIVE.when(inbound(step("s2", "abde", count=4))).then(
-        MessageRemoved(messages=["c"], reason="unlisted"), opened("s2", kept=2, last=5, count=4, previous="s1")
+        MessageRemoved(messages=["c"], reason="unlisted"), opened("s2", unchanged=2, last=5, count=4, previous="s1")
     )
 
 
 def test_what_is_left_out_at_the_end_is_removed() -> None:
     FIVE.when(inbound(step("s2", "c", after="b", count=3))).then(
-        MessageRemoved(messages=["d", "e"], reason="unlisted"), opened("s2", kept=3, last=3, count=3, previous="s1")
+        MessageRemoved(messages=["d", "e"], reason="unlisted"),
+        opened("s2", unchanged=3, last=3, count=3, previous="s1"),
     )
 
 
 def test_a_list_in_another_order_moves_as_few_as_stand_behind_their_place() -> None:
     now = FIVE.when(inbound(step("s2", "acbde", count=5)))
-    now.then(placed(b=6, d=7, e=8), opened("s2", kept=1, last=8, count=5, previous="s1"))
+    now.then(placed(b=6, d=7, e=8), opened("s2", unchanged=1, last=8, count=5, previous="s1"))
     assert "acbde" == order(now)
     assert {"a0": 1, "b0": 2, "c0": 3, "d0": 4, "e0": 5} == numbers(now)
 
 
 def test_a_new_message_in_the_middle_moves_those_behind_it() -> None:
     now = FIVE.when(inbound(step("s2", "xde", after="c", count=6)))
-    now.then(placed(x=6, d=7, e=8), opened("s2", kept=3, last=8, count=6, previous="s1"))
+    now.then(placed(x=6, d=7, e=8), opened("s2", unchanged=3, last=8, count=6, previous="s1"))
     assert "abcxde" == order(now)
 
 
 def test_a_change_of_content_keeps_what_is_before_it() -> None:
     now = FIVE.when(inbound(of("d", text("d0", "other")), message("f"), step("s2", "f", after="e")))
-    now.then_only(StepOpened, opened("s2", kept=3, last=6, count=6, previous="s1"))
+    now.then_only(StepOpened, opened("s2", unchanged=3, last=6, count=6, previous="s1"))
 
 
 def test_the_first_step_keeps_nothing() -> None:
-    START.when(inbound(step("s1"))).then(opened("s1", kept=0, last=0, count=0))
+    START.when(inbound(step("s1"))).then(opened("s1", unchanged=0, last=0, count=0))
 
 
 def test_a_piece_of_a_list_removes_only_what_stands_between_its_messages() -> None:
@@ -719,31 +720,31 @@ def test_a_piece_of_a_list_removes_only_what_stands_between_its_messages() -> No
 
 def test_a_step_behind_a_message_that_is_not_known_is_not_aligned_and_changes_no_list() -> None:
     astray = step("s2", "xy", after="unknown", count=7)
-    FIVE.when(inbound(astray)).then(opened("s2", kept=5, last=5, count=5, previous="s1", aligned=False))
+    FIVE.when(inbound(astray)).then(opened("s2", unchanged=5, last=5, count=5, previous="s1", aligned=False))
     FIVE.when(inbound(ListSeen("unknown", listing("x")))).then()
     gone = FIVE.when(inbound(MessageGone("e")))
     gone.when(inbound(step("s2", "", after="e", count=4))).then_only(
-        StepOpened, opened("s2", kept=4, last=4, count=4, previous="s1", aligned=False)
+        StepOpened, opened("s2", unchanged=4, last=4, count=4, previous="s1", aligned=False)
     )
 
 
 @pytest.mark.parametrize(("count", "aligned"), [(0, True), (6, True), (5, False), (7, False)])
 def test_a_step_is_aligned_if_both_sides_count_the_same(count: int, aligned: bool) -> None:  # noqa: FBT001 - a column
     now = FIVE.when(inbound(step("s2", "f", after="e", count=count)))
-    now.then_only(StepOpened, opened("s2", kept=5, last=6, count=6, previous="s1", aligned=aligned))
+    now.then_only(StepOpened, opened("s2", unchanged=5, last=6, count=6, previous="s1", aligned=aligned))
 
 
 def test_after_a_step_astray_the_whole_list_puts_both_sides_right() -> None:
     astray = FIVE.when(inbound(step("s2", "g", after="f", count=7)))
     now = astray.when(inbound(step("s3", "abcdefg", count=7)))
-    now.then_only(StepOpened, opened("s3", kept=5, last=7, count=7, previous="s2"))
+    now.then_only(StepOpened, opened("s3", unchanged=5, last=7, count=7, previous="s2"))
 
 
 def test_what_a_whole_list_says_was_sent_stays_so_although_nobody_heard_of_it() -> None:
     whole = replace(step("s2", "abcdefg", count=7), sent="f")
-    FIVE.when(inbound(whole)).then_only(StepOpened, opened("s2", kept=6, last=7, count=7, previous="s1"))
+    FIVE.when(inbound(whole)).then_only(StepOpened, opened("s2", unchanged=6, last=7, count=7, previous="s1"))
     gone = replace(step("s2", "abcdefg", count=7), sent="z")
-    FIVE.when(inbound(gone)).then_only(StepOpened, opened("s2", kept=5, last=7, count=7, previous="s1"))
+    FIVE.when(inbound(gone)).then_only(StepOpened, opened("s2", unchanged=5, last=7, count=7, previous="s1"))
 
 
 def test_a_step_records_what_it_was_made_with() -> None:
@@ -783,7 +784,7 @@ def test_parts_that_are_not_sent_are_noted_and_what_is_before_stays() -> None:
     now = TWO_PARTS.when(inbound(StepSeen("s2", messages=(Listed("a", ("a1",)),))))
     now.then(
         MessageRecorded(message="a", role="assistant", listed=["a1"]),
-        opened("s2", kept=0, last=1, count=1, previous="s1"),
+        opened("s2", unchanged=0, last=1, count=1, previous="s1"),
     )
     now.when(inbound(message("a", text("a0"), text("a1", position=1)))).then()
     again = StepSeen("s3", messages=(Listed("a", ("a0", "a1")),))
@@ -1248,7 +1249,7 @@ def test_after_each_step_both_sides_mean_the_same_list(tale: Tale) -> None:
         assert (True, len(names)) == (step.aligned, step.count)
         assert names == tuple(one.recorded.message for one in now.state.conversation.after(0))
         assert step.last == max(now.state.conversation.order, default=0)
-        recorded = tuple(name for name in names if now.state.conversation.messages[name].ordinal <= step.kept)
+        recorded = tuple(name for name in names if now.state.conversation.messages[name].ordinal <= step.unchanged)
         assert names[: len(recorded)] == before[: len(recorded)] == recorded
         before = names
 

@@ -269,7 +269,7 @@ def _looked(state: Dreams, event: TaskFinished, envelope: Envelope) -> Dreams:
 
 def _is_cut_off(event: TaskFinished) -> bool:
     """Whether a task has sent as much as it may, and not in vain: what is left is no refusal."""
-    done = event.applied + event.held
+    done = event.applied + event.waiting
     return bool(event.backlog_after and done) and done + event.refused >= MOST_CHANGES
 
 

@@ -146,7 +146,7 @@ def _connection(
         before,
         after,
         written,
-        gives_back=bool(noted and noted.written.kept),
+        gives_back=bool(noted and noted.written.switches_before),
         bundle=not bundle.is_fresh(settings.data, harness.name),
         stubs=harness.stand_ins(target),
         chain=answering.chain(options.model, settings, harness.environment),

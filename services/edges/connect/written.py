@@ -38,7 +38,7 @@ class ConfigurationRecord(msgspec.Struct, frozen=True):
     created: bool = False
     plugin_added: bool = False
     compaction_added: bool = False
-    kept: tuple[EarlierSwitch, ...] = ()
+    switches_before: tuple[EarlierSwitch, ...] = msgspec.field(default=(), name="kept")
     patches: tuple[Patch, ...] = ()
     digest: str = ""
     """Of the text as it was left; while it is still so, the patches restore it to the byte. Empty: they do not."""

@@ -41,7 +41,7 @@ def brief(run: DreamRunReport) -> str:
     what = f"{run.project}, {run.run} ({run.reason})"
     if run.status in ("requested", "started"):
         return f"{what}: {len(run.tasks)} of {len(run.tasks) + len(run.left)} tasks done"
-    did = f"{sum(one.applied for one in run.tasks)} applied, {_waiting(sum(one.held for one in run.tasks))}"
+    did = f"{sum(one.applied for one in run.tasks)} applied, {_waiting(sum(one.waiting for one in run.tasks))}"
     return f"{what}: {did}" + (f"; failed: {', '.join(failed)}" if failed else "")
 
 
@@ -73,6 +73,6 @@ def _ended(task: DreamTaskReport) -> str:
     why = f": {task.detail}" if task.detail else ""
     if task.outcome == "skipped":
         return f"{words}{why}{cost}"
-    did = f"{task.applied} applied, {_waiting(task.held)}, {task.refused} refused"
+    did = f"{task.applied} applied, {_waiting(task.waiting)}, {task.refused} refused"
     did += f", {task.dropped} of a model's dropped" if task.dropped else ""
     return f"{words}{why}; {task.backlog} to do, {task.backlog_after} left; {did}{cost}, {task.seconds:.1f} s"

@@ -109,7 +109,7 @@ def edit_in_words(one: Explained) -> str:
     """The beginning of a sentence about an edit."""
     edit, where = one.edit, _where(one)
     match edit:
-        case CutBefore(kept=parts):
+        case CutBefore(remaining=parts):
             stays = f" but {quantity(len(parts), 'part')}" if parts else ""
             return f"left out: all before message {one.ordinal}{stays}"
         case SetHead(slot=slot, text=text):

@@ -52,7 +52,7 @@ def _by_age_and_need(view: View) -> Change:
 def _newest(view: View, changeable: Sequence[Part]) -> Container[int]:
     """The tags that stay: what no call has sent yet, and of the protected ones no more than a prompt is to keep."""
     protected, session, plan = view.protected, view.session, view.session.plan
-    sent = session.step.kept if session.step else 0
+    sent = session.step.unchanged if session.step else 0
     size = 0
     newest: set[int] = set()
     for part in reversed(changeable):

@@ -46,7 +46,7 @@ def rebase(view: View) -> Change:
         edits.append(SetHead(slot=SLOT, text=text, by=_by(view) if text else (), lane=NAME))
     stays = tuple(dict.fromkeys(name for one in stood for name in one.parts)) if start else ()
     if (start, stays) != (cut, remaining_parts(view.session.plan)):
-        edit = CutBefore(message=start, kept=stays, by=_by(view), lane=NAME)
+        edit = CutBefore(message=start, remaining=stays, by=_by(view), lane=NAME)
         edits.append(edit if start else Withdraw(what=str(Cut()), lane=NAME))
     saving = served_tokens(view.session) - served_tokens(with_edits(view.session, edits)) if edits else 0
     if saving < -view.limits.min_reclaim and view.causes & PRESSING:

@@ -53,7 +53,7 @@ def _first_changed(view: View) -> int:
     first = session.cut or 1
     if view.is_free:
         return first
-    changed = [1 + (session.step.kept if session.step else 0)]
+    changed = [1 + (session.step.unchanged if session.step else 0)]
     for change in view.made:
         for edit in change.edits:
             where = place(session, edit)

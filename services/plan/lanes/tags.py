@@ -19,7 +19,7 @@ def extend(view: View, messages: Sequence[Message]) -> Iterable[AnyEdit]:
 
 def rebase(view: View) -> Change:
     """Show what came too late for its message: that was served without."""
-    unchanged = view.session.step.kept if view.session.step else 0
+    unchanged = view.session.step.unchanged if view.session.step else 0
     late = (placed.message for placed in view.index.messages(NAME) if placed.ordinal <= unchanged)
     return Change(edits=tuple(edit for message in late for edit in _prefixes(view, message)))
 

@@ -137,7 +137,7 @@ def _economics(view: View, edits: Sequence[AnyEdit], after: Session, prices: Pri
 
 def _rewritten(view: View, first: int, after: Session) -> int:
     """Tokens that were sent before, from this message on, as they are served then; or all tokens but the others."""
-    unchanged = view.session.step.kept if view.session.step else 0
+    unchanged = view.session.step.unchanged if view.session.step else 0
     placed = view.index.placed if after.cut == view.session.cut else [*in_order(after)]
     begin, end = (bisect_left(placed, place, key=attrgetter("ordinal")) for place in (first, unchanged + 1))
     sent = [one.message for one in placed[begin:end]]

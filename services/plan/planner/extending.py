@@ -25,7 +25,7 @@ class Extension(msgspec.Struct, frozen=True):
 def extension(view: View, lanes: Sequence[Lane]) -> Extension:
     """The lanes' edits of new messages, without what a provider would refuse and what was sent before."""
     session = view.session
-    unchanged = session.step.kept if session.step else 0
+    unchanged = session.step.unchanged if session.step else 0
     fresh = _new_messages(session)
     edits: list[AnyEdit] = []
     faults: list[str] = []
@@ -44,7 +44,7 @@ def extension(view: View, lanes: Sequence[Lane]) -> Extension:
 
 def _new_messages(session: Session) -> list[Message]:
     """The messages that no call has sent before."""
-    unchanged = session.step.kept if session.step else 0
+    unchanged = session.step.unchanged if session.step else 0
     return list(session.conversation.after(max(unchanged, session.cut - 1)))
 
 

@@ -92,9 +92,9 @@ def _begun(session: Session, heritage: _Heritage) -> Session:
     step = session.step
     if step is None:
         return session
-    if step.kept:  # there was no plan that these calls could have been made with
+    if step.unchanged:  # there was no plan that these calls could have been made with
         return replace(session, calls=replace(session.calls, step=replace(step, served=0)))
-    step = replace(step, kept=heritage.covered, served=session.revision)
+    step = replace(step, unchanged=heritage.covered, served=session.revision)
     return replace(session, calls=replace(session.calls, step=step))
 
 
@@ -208,8 +208,8 @@ def _heads(session: Session, origin: Session, shared: Copies) -> Iterator[AnyEdi
         if first is None or first.ordinal > shared.last:
             continue
         if not (alternates and first.recorded.role == "user"):
-            remaining = tuple(shared.parts[name] for name in cut.kept if name in shared.parts)
-            yield from (head, replace(cut, message=first.recorded.message, kept=remaining)) if head else ()
+            remaining = tuple(shared.parts[name] for name in cut.remaining if name in shared.parts)
+            yield from (head, replace(cut, message=first.recorded.message, remaining=remaining)) if head else ()
         return
 
 
@@ -247,7 +247,7 @@ def _was_missed(view: View) -> bool:
     session, step = view.session, view.session.step
     if step is None or session.revisions.planned == step.step or boundary(session):
         return False
-    if not (step.kept > 0 and 0 <= step.served < session.heritage.inherited):
+    if not (step.unchanged > 0 and 0 <= step.served < session.heritage.inherited):
         return False
     unserved = session.revisions.behind(step.served)
     if any(revision.causes for revision in unserved):  # a rebase says for itself what it changes

@@ -22,7 +22,7 @@ about what a summary costs, and a turn may end before."""
 
 def blinds(session: Session, edits: Iterable[AnyEdit]) -> bool:
     """Whether something is left out with these that the model has not seen yet."""
-    sent = session.step.kept if session.step is not None else 0
+    sent = session.step.unchanged if session.step is not None else 0
     return any(0 < sent < place(session, edit) for edit in edits)
 
 

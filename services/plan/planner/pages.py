@@ -15,7 +15,7 @@ MAX_BYTES = 256 * 1024
 """The most bytes of the edits in one event, unless a single edit is longer."""
 ONCE = frozenset(
     {
-        *("forgone", "held", "inherited", "queued", "dropped"),
+        *("forgone", "delays", "inherited", "queued", "dropped"),
         *("predecessor", "left_open", "left_open_in", "left_open_at", "memories"),
     }
 )

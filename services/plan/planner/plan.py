@@ -197,7 +197,7 @@ def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
     delays = [cause for cause in waiting.causes if cause not in session.waits.causes]
     step = session.step
     has_news = edits or delays or waiting.declined
-    if step is None or (step.kept == step.last and not has_news):
+    if step is None or (step.unchanged == step.last and not has_news):
         return Pass("replay", faults=found, notices=waiting.notices)
     after = served_tokens(with_edits(session, edits))
     decision = PlanExtended(
@@ -207,9 +207,9 @@ def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
         forgone=_names(forgone),
         tokens_before=session.conversation.tokens,
         tokens_after=after,
-        held=delays,
+        delays=delays,
         declined=waiting.declined,
-        kept=waiting.remainder,
+        remainder=waiting.remainder,
     )
     decision = replace(decision, **head.recorded_fields(view, edits))
     return Pass("extend", revisions_of(decision, edits), found, notices=waiting.notices)
@@ -244,7 +244,7 @@ def _names(forgone: Sequence[AnyEdit]) -> list[str]:
 
 def _was_sent(session: Session, edit: AnyEdit) -> bool:
     """Whether the target of this edit was sent already: the head precedes every list."""
-    unchanged = session.step.kept if session.step else 0
+    unchanged = session.step.unchanged if session.step else 0
     where = place(session, edit)
     return 0 < where <= unchanged or (where == 0 and isinstance(edit, SetHead | CutBefore))
 
@@ -280,7 +280,7 @@ def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: RebaseDraft) 
         as_of=session.seq,
         causes=list(why.names),
         dropped=list(made.dropped),
-        held=list(made.delays),
+        delays=list(made.delays),
         tokens_before=served_tokens(session),
         tokens_after=after,
         tokens_held=session.conversation.tokens,
@@ -297,7 +297,7 @@ def _rebased(view: View, lanes: Sequence[Lane], why: Causes, made: RebaseDraft) 
         expected=round(economics.steps * economics.reclaimed * prices.read - economics.price, 1),
         followed=max(0, session.revisions.course.calls - 1),
         came=round(session.revisions.course.net(prices), 1),
-        kept=why.remainder,
+        remainder=why.remainder,
     )
     decision = replace(decision, **head.recorded_fields(view, edits))
     found = tuple(dict.fromkeys([*fresh.faults, *made.faults]))

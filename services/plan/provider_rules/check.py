@@ -70,7 +70,7 @@ def _cut(session: Session, wanted: Mapping[Target, AnyEdit]) -> int:
 def _remaining(session: Session, wanted: Mapping[Target, AnyEdit]) -> tuple[str, ...]:
     """The parts before the cut that stay with these edits."""
     edit = wanted.get(Cut(), session.plan.cut)
-    return edit.kept if isinstance(edit, CutBefore) else ()
+    return edit.remaining if isinstance(edit, CutBefore) else ()
 
 
 def _beginning(session: Session, wanted: Mapping[Target, AnyEdit]) -> Message | None:

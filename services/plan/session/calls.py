@@ -53,7 +53,7 @@ class Calls(msgspec.Struct, frozen=True):
 
 def call_opened(calls: Calls, event: StepOpened, envelope: Envelope) -> Calls:
     """A model is called."""
-    shortened = calls.step is not None and event.kept < calls.step.last
+    shortened = calls.step is not None and event.unchanged < calls.step.last
     system, system_changed = _system(calls, event)
     return Calls(
         step=event,

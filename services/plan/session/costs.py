@@ -35,7 +35,7 @@ def first_after_cut(conversation: Conversation, plan: PlanState) -> int:
 
 def remaining_parts(plan: PlanState) -> tuple[str, ...]:
     """The parts before the cut that stay."""
-    return plan.cut.kept if plan.cut is not None else ()
+    return plan.cut.remaining if plan.cut is not None else ()
 
 
 def is_sent(conversation: Conversation, plan: PlanState, name: str) -> bool:

@@ -50,7 +50,7 @@ class Course(msgspec.Struct, frozen=True):
         return Course(
             calls=1,
             tokens=rebase.tokens_after,
-            remainder=rebase.kept,
+            remainder=rebase.remainder,
             judged=rebase.tokens_after,
             floor=rebase.tokens_after,
             before=rebase.reclaimed,

@@ -95,7 +95,7 @@ def planned(
         sent=prompt,
     )
     if isinstance(event, PlanExtended):
-        return replace(revisions, course=revisions.course.with_remainder(event.kept, prompt))
+        return replace(revisions, course=revisions.course.with_remainder(event.remainder, prompt))
     return replace(
         revisions,
         course=Course.behind(event),

@@ -91,7 +91,7 @@ def first_change(before: StepOpened | None, step: StepOpened, *, system_changed:
         return None
     if system_changed or _offers_others(before, step):
         return 0
-    return step.kept + 1 if step.kept < before.last else None
+    return step.unchanged + 1 if step.unchanged < before.last else None
 
 
 def _offers_others(before: StepOpened, step: StepOpened) -> bool:

@@ -61,9 +61,9 @@ def extended(waits: Waits, event: PlanExtended, *, more_waits: bool, is_flushed:
     """
     return replace(
         waits,
-        flush=_left(waits.flush, event, is_flushed or "flush" in event.held),
-        overflow=_left(waits.overflow, event, "overflow" in event.held),
-        causes=(frozenset() if event.declined else waits.causes) | (set(event.held) - ANSWERED),
+        flush=_left(waits.flush, event, is_flushed or "flush" in event.delays),
+        overflow=_left(waits.overflow, event, "overflow" in event.delays),
+        causes=(frozenset() if event.declined else waits.causes) | (set(event.delays) - ANSWERED),
         declined=0 if event.declined and more_waits else (event.declined or waits.declined),
     )
 

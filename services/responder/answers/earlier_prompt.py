@@ -54,7 +54,7 @@ def call_of(record: Record) -> ModelCall | None:
     step = record.event
     if not isinstance(step, StepOpened):
         return None
-    return ModelCall(record.envelope.seq, step.step, record.envelope.at, step.kept, step.last)
+    return ModelCall(record.envelope.seq, step.step, record.envelope.at, step.unchanged, step.last)
 
 
 def is_as_sent(newest: Session, calls: Sequence[ModelCall], at: int) -> bool:

@@ -31,7 +31,10 @@ class EventColumn(msgspec.Struct, frozen=True):
     """A column of an event's own."""
 
     name: str
+    """Its name, which is that of the field in JSON."""
     type: str
+    field: str
+    """The name of the field in Python."""
 
 
 class EventTable(msgspec.Struct, frozen=True):
@@ -59,7 +62,7 @@ def table_of(event: type[Event]) -> EventTable:
     """The table of an event. Raises TypeError for what is not flat."""
     hints = get_type_hints(event, include_extras=True)
     columns = tuple(
-        EventColumn(field.name, _sql_type(event, field.name, hints[field.name]))
+        EventColumn(field.encode_name, _sql_type(event, field.name, hints[field.name]), field.name)
         for field in msgspec.structs.fields(event)
         if not _is_log_only(hints[field.name])
     )
@@ -109,7 +112,7 @@ def columns_of(table: EventTable, facts: Sequence[tuple[Envelope, Event]]) -> di
         "cause": [envelope.cause for envelope in envelopes],
     }
     for column in table.columns:
-        columns[column.name] = [getattr(event, column.name) for _, event in facts]
+        columns[column.name] = [getattr(event, column.field) for _, event in facts]
     return columns
 
 

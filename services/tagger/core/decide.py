@@ -255,7 +255,7 @@ def _opened(session: TaggedSession, item: StepSeen) -> StepOpened:
         step=item.step,
         previous=session.last_step,
         aligned=_is_aligned(session, item),
-        kept=_unchanged(session, item),
+        unchanged=_unchanged(session, item),
         last=_last(session.conversation),
         count=session.conversation.count,
         served=item.served,

@@ -37,7 +37,7 @@ def test_names_behind_a_place_or_alone_are_a_list(text: str) -> None:
         "`make lint` before `git push`",
         "Dateien in src/gen/ nie von Hand ändern: make_schema.py schreibt sie.",
         "tests/ 里的 fixtures.py 由 make_fixtures.py 生成。",
-        "README.md, CHANGELOG.md and docs/adr/ are kept in British English.",
+        "README.md, CHANGELOG.md and docs/adr/ are written in British English.",
         "Log levels: debug, info, warning",
         "Env: NODE_ENV must be production",
         "",

@@ -28,7 +28,7 @@ from services.domain.texts.rule_sentences import laid_down
     ],
 )
 def test_a_rule_is_found_among_other_sentences(text: str) -> None:
-    assert (text,) == laid_down(f"Read the notes. {text} Tell me what they say.")
+    assert (text,) == laid_down(f"Read the notes. {text} Repeat what they say.")
 
 
 @pytest.mark.parametrize(

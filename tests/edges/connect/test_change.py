@@ -49,7 +49,10 @@ def earlier(text: str) -> tuple[str, ConfigurationRecord]:
             off = replace(after, ("compaction", name), value=False)
         else:
             off = append(after, ("compaction",), value=False, name=name)
-        switches_before = (*written.kept, EarlierSwitch(name, had=name in switches, before=switches.get(name)))
+        switches_before = (
+            *written.switches_before,
+            EarlierSwitch(name, had=name in switches, before=switches.get(name)),
+        )
         after, written = off, noted(written, after, off, switches_before)
     return after, written
 
@@ -64,7 +67,7 @@ def noted(
 ) -> ConfigurationRecord:
     return msgspec.structs.replace(
         written,
-        kept=switches_before,
+        switches_before=switches_before,
         compaction_added=is_added,
         patches=(*written.patches, patch(before, after)),
         digest=digest_of(after),
@@ -133,7 +136,7 @@ def test_what_an_earlier_release_switched_off_is_given_back_and_every_byte_after
     off, known = earlier(text)
     after, written = connect(off, WANTED, known)
     assert read(connect(text, WANTED)[0]) == read(after)
-    assert () == written.kept
+    assert () == written.switches_before
     assert text == disconnect(after, written)
     assert text == disconnect(off, known)
 

@@ -302,7 +302,7 @@ def test_what_an_earlier_setup_switched_off_is_given_back_and_reported(
     (known,) = note.load(machine.data, "opencode").values()
     switches_before = (EarlierSwitch("auto", had=False), EarlierSwitch("prune", had=False))
     written = msgspec.structs.replace(
-        known.written, kept=switches_before, compaction_added=True, patches=(), digest=""
+        known.written, switches_before=switches_before, compaction_added=True, patches=(), digest=""
     )  # as an earlier release, and an edit since
     note.save(machine.data, "opencode", {str(path): msgspec.structs.replace(known, written=written)})
 

@@ -88,7 +88,7 @@ def test_an_unchanged_prompt_is_explained_as_unchanged() -> None:
     ("edit", "words"),
     [
         (CutBefore(message="m5"), "left out: all before message 5"),
-        (CutBefore(message="m5", kept=("a", "b")), "left out: all before message 5 but 2 parts"),
+        (CutBefore(message="m5", remaining=("a", "b")), "left out: all before message 5 but 2 parts"),
         (SetHead(slot=0, text="äh"), "added at the head: the project's documents and memories, 3 bytes"),
         (SetHead(slot=1, text=""), "taken away: compressed history"),
         (PrefixText(part="p", text="§12§ "), '"§12§" is put before it: a text §12§ in message 5'),

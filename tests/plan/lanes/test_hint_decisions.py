@@ -72,6 +72,6 @@ def test_a_message_is_late_when_the_call_that_sends_it_has_its_plan_and_not_when
     assert is_late(sent.state, "m1")
     listed = sent.and_given(MessageRecorded(message="m2", role="user"), MessageListed(messages=["m2"], ordinals=[2]))
     assert not is_late(listed.state, "m2")
-    opened = listed.and_given(StepOpened(step="s2", kept=1, last=2, count=2))
+    opened = listed.and_given(StepOpened(step="s2", unchanged=1, last=2, count=2))
     assert not is_late(opened.state, "m2")
     assert is_late(opened.and_given(PlanExtended(revision=0, step="s2", as_of=6)).state, "m2")

@@ -392,7 +392,7 @@ def test_in_a_small_window_one_rebase_takes_all_that_is_ready(window: int, able:
     call = harness.step()
     assert "force" in call.causes
     assert all(f"up to m{last}" in shown(call) for last in ready)
-    assert not [reason for event in call.made.events if isinstance(event, PlanRebased) for reason in event.held]
+    assert not [reason for event in call.made.events if isinstance(event, PlanRebased) for reason in event.delays]
     sent = as_bytes(call.served)
     for number in range(4):
         harness.use(served_tokens(harness.session) + window // 4, f"u{number}")

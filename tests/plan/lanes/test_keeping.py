@@ -56,7 +56,7 @@ def compressed(harness: Harness, last: int = 6) -> Call:
 
 def remaining(harness: Harness) -> list[str]:
     cut = harness.session.plan.cut
-    return [*cut.kept] if cut is not None else []
+    return [*cut.remaining] if cut is not None else []
 
 
 def outputs(served: list[ServedMessage], text: str = "def parse") -> list[str]:

@@ -236,7 +236,7 @@ def test_a_head_that_would_grow_waits_while_room_is_short() -> None:
     harness.user("and on")
     call = harness.step()
     assert {"pressure", "force"} & set(call.causes)
-    waiting_causes = [reason for event in call.made.events for reason in getattr(event, "held", ())]
+    waiting_causes = [reason for event in call.made.events for reason in getattr(event, "delays", ())]
     assert [] != [reason for reason in waiting_causes if "the head would take" in reason]
     assert "word0x0" not in headed(harness)
 

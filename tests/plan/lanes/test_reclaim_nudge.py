@@ -250,7 +250,9 @@ def fresh_output(harness: Harness, *, also: str = "") -> tuple[View, list[Messag
         harness.user(also)
     harness.report_step()
     session = harness.session
-    return View(session, harness.limits), list(session.conversation.after(session.step.kept if session.step else 0))
+    return View(session, harness.limits), list(
+        session.conversation.after(session.step.unchanged if session.step else 0)
+    )
 
 
 def test_the_head_is_no_part_of_the_tail() -> None:

@@ -432,7 +432,7 @@ def first_of_others(moment: Moment, limits: Limits, lanes: Sequence[Lane]) -> in
     view = replace(view, target=why.target, excess=why.excess, tail=why.tail)
     made = collect(view, lanes, prices_of(opened, limits))
     assert made.edits or why.forced
-    return min([opened.kept + 1, *(found for edit in made.edits if (found := place(state, edit)))])
+    return min([opened.unchanged + 1, *(found for edit in made.edits if (found := place(state, edit)))])
 
 
 def thinks_where_it_calls(call: Call) -> bool:

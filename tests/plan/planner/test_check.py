@@ -51,9 +51,9 @@ def head(text: str = TEXT) -> SetHead:
         ((CutBefore(message="m4"), head()), []),
         ((CutBefore(message="m4"),), ["the list begins with m4, which is no message of a user"]),
         ((CutBefore(message="m5"),), []),
-        ((CutBefore(message="m7", kept=("m2.1", "m3.0")), head()), []),
-        ((CutBefore(message="m7", kept=("m3.0",)), head()), ["the result of c in m3 has no call before it"]),
-        ((CutBefore(message="m7", kept=("m2.1",)), head()), ["the call c in m2 has no result right behind it"]),
+        ((CutBefore(message="m7", remaining=("m2.1", "m3.0")), head()), []),
+        ((CutBefore(message="m7", remaining=("m3.0",)), head()), ["the result of c in m3 has no call before it"]),
+        ((CutBefore(message="m7", remaining=("m2.1",)), head()), ["the call c in m2 has no result right behind it"]),
         ((OmitMessage(message="m1"),), ["the list begins with m2, which is no message of a user"]),
         ((OmitMessage(message="m1"), head()), []),
         (

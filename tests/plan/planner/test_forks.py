@@ -209,7 +209,7 @@ def test_a_copy_keeps_the_readings_that_its_origin_keeps() -> None:
     origin.flush()
     served = origin.step()
     assert origin.session.plan.cut is not None
-    assert ("m1.0", "m2.0") == origin.session.plan.cut.kept
+    assert ("m1.0", "m2.0") == origin.session.plan.cut.remaining
     copy = origin.fork()
     copy.user("another way")
     first = copy.step()
@@ -462,7 +462,7 @@ def test_a_reading_that_its_origin_keeps_makes_no_two_answers_in_a_row_where_rol
     origin.flush()
     origin.step()
     assert origin.session.plan.cut is not None
-    assert origin.session.plan.cut.kept
+    assert origin.session.plan.cut.remaining
     copy = origin.fork()
     copy.capabilities = ("accepts_empty_content", "requires_alternation")
     copy.user("another way")

@@ -444,7 +444,7 @@ def test_where_nothing_more_can_go_a_refusal_is_reported_to_the_person_once() ->
     call = harness.step()
 
     assert (call.causes, call.made.notices) == ((), (STUCK,))
-    assert [event.held for event in extensions(call.made)] == [["overflow"]]
+    assert [event.delays for event in extensions(call.made)] == [["overflow"]]
     harness.user("and now?")
     assert harness.step().made.notices == ()
 

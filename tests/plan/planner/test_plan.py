@@ -475,7 +475,7 @@ def test_protected_drops_wait_until_newer_tags_have_come() -> None:
     harness.flush()
     call = harness.step()
     (event,) = rebases(call.made)
-    assert (event.dropped, event.held) == (
+    assert (event.dropped, event.delays) == (
         [2],
         ["tag 9 is among the newest 3", "tag 10 is among the newest 3"],
     )
@@ -1338,7 +1338,7 @@ def test_the_revisions_of_one_rebase_say_once_what_they_drop(monkeypatch: pytest
     call = harness.step()
     events = rebases(call.made)
     assert [([2, 3, 4, 5], 2), ([], 2)] == [(event.dropped, event.edit_count) for event in events]
-    assert [["tag 6 is among the newest 2"], []] == [event.held for event in events]
+    assert [["tag 6 is among the newest 2"], []] == [event.delays for event in events]
     assert [("flush",), ("flush",)] == [tuple(event.causes) for event in events]
     assert harness.step().made.kind == "replay"
     assert call.text[1:5] == [placeholder(number) for number in (2, 3, 4, 5)]
@@ -1401,7 +1401,7 @@ def test_a_cause_that_met_signed_thinking_waits_for_the_end_of_the_turn() -> Non
     harness.assistant(thought(signed=True), ran("small", call="c2"))
     harness.model = "sonnet"
     waiting_call = harness.step()
-    assert (waiting_call.causes, [["model"]]) == ((), [event.held for event in extensions(waiting_call.made)])
+    assert (waiting_call.causes, [["model"]]) == ((), [event.delays for event in extensions(waiting_call.made)])
     harness.assistant(thought(signed=True), ran("small", call="c3"))
     assert harness.step().causes == ()
     harness.restart()

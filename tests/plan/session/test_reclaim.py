@@ -164,7 +164,7 @@ def test_a_call_that_is_left_out_with_its_answer_counts_when_it_is_served_again(
 
 def test_what_history_stands_for_counts_no_more_unless_it_stays() -> None:
     harness = working(OUTPUT, OUTPUT, OUTPUT)
-    plan(harness, CutBefore(message="m4", kept=("m3.0",)))
+    plan(harness, CutBefore(message="m4", remaining=("m3.0",)))
     assert (200, 2, 3) == counts(harness)
     plan(harness, CutBefore(message="m4"))
     assert (100, 1, 4) == counts(harness)
@@ -207,7 +207,7 @@ def slow(session: Session) -> int:
 
 def _remaining(session: Session) -> frozenset[str]:
     cut = session.plan.cut
-    return frozenset(cut.kept if cut is not None else ()) & {*session.conversation.parts}
+    return frozenset(cut.remaining if cut is not None else ()) & {*session.conversation.parts}
 
 
 @wildly

@@ -61,7 +61,7 @@ def conversation(calls: int, messages: int) -> list[Event]:
             events += [MessageRecorded(message=name, role="user"), PartRecorded(message=name, part=name, kind="text")]
         listed = MessageListed(messages=names, ordinals=[*range(first, first + messages)])
         edits = encode_edits([PrefixText(part=name, text="§1§ ", by=(first,)) for name in names])
-        step = StepOpened(step=f"t{call}", last=first + messages - 1, kept=first - 1)
+        step = StepOpened(step=f"t{call}", last=first + messages - 1, unchanged=first - 1)
         events += [listed, TagAssigned(first=first, parts=names, messages=names, kinds=["text"] * messages), step]
         events.append(PlanExtended(revision=call + 1, step=step.step, as_of=len(events), edits=edits))
     return events

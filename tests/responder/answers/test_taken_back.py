@@ -61,7 +61,7 @@ def session_log() -> list[tuple[Envelope, Event]]:
         MessageListed(messages=["m1", "m2"], ordinals=[1, 2]),
         StepOpened(step="s1", last=2, count=2),
         PlanExtended(revision=1, step="s1", as_of=9, edits=encode_edits(edits)),
-        StepOpened(step="s2", kept=2, last=2, count=2),
+        StepOpened(step="s2", unchanged=2, last=2, count=2),
     ]
     return [(envelope(event, seq), event) for seq, event in enumerate(events, 1)]
 

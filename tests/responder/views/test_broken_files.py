@@ -156,7 +156,7 @@ def test_an_older_file_of_another_log_answers_nothing(tmp_path: Path) -> None:
     asyncio.run(answering())
 
 
-HOLDING = "import sys, duckdb; opened = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+HOLDING = "import sys, duckdb; opened = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
 
 
 def test_a_file_that_another_process_has_is_left_to_it(tmp_path: Path) -> None:

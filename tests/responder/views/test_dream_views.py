@@ -21,7 +21,9 @@ def store() -> Iterator[Store]:
 FACTS = (
     DreamRequested(run="d1", reason="slot", tasks=["a", "b"]),
     DreamStarted(run="d1", memories=7),
-    TaskFinished(run="d1", task="a", outcome="completed", backlog=3, backlog_after=1, applied=2, held=1, seconds=0.5),
+    TaskFinished(
+        run="d1", task="a", outcome="completed", backlog=3, backlog_after=1, applied=2, waiting=1, seconds=0.5
+    ),
     TaskFinished(run="d1", task="b", outcome="failed", code="KeyError", tokens=100, usd=0.25, seconds=0.5),
     DreamFinished(run="d1", outcome="cut_short", code="KeyError"),
     DreamRequested(run="d2", reason="order", tasks=["a"], answers=4),

@@ -133,7 +133,7 @@ class OpenCode(Harness):
             plugins=loaded,
             connection=self.connection(settings, ours[-1], reported, *ours[:-1]) if ours else None,
             switches=tuple(_overruled(switch, self.environment) for switch in switches(self.sources)),
-            switched_off=tuple(path for path, one in noted.items() if one.written.kept),
+            switched_off=tuple(path for path, one in noted.items() if one.written.switches_before),
             conflicts=self.conflicts(),
             dependencies=_dependencies(self.places.user),
             folder=str(self.places.user),

@@ -104,7 +104,7 @@ class _Draft:
 
     def switch_back(self) -> None:
         """Give the switches their earlier values again, unless somebody has set them since."""
-        for one in self.written.kept:
+        for one in self.written.switches_before:
             node = find(parse(self.text), "compaction")
             now = find(node, one.name) if node else None
             if now is None or now.value is not OFF:
@@ -113,7 +113,7 @@ class _Draft:
             self._step(replace(self.text, path, one.before) if one.had else remove(self.text, path))
         if self.written.compaction_added:
             self._drop_if_empty("compaction")
-        self.written = msgspec.structs.replace(self.written, kept=(), compaction_added=False)
+        self.written = msgspec.structs.replace(self.written, switches_before=(), compaction_added=False)
 
     def _drop_if_empty(self, name: str) -> None:
         node = find(parse(self.text), name)
