@@ -22,6 +22,7 @@ from tests.helpers.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
+MANUAL = (DEPLOY / "README.md").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
 EVERY_SERVICE = pytest.mark.parametrize("name", sorted(SERVICES))
@@ -164,6 +165,21 @@ def test_whatever_the_dockerfile_copies_gets_through_the_dockerignore() -> None:
 
     assert let_in == {source for sources in copies for source in sources}
     assert all((ROOT / path).exists() for path in let_in)
+
+
+def test_whoever_has_a_volume_open_that_the_manual_has_one_remove_is_removed_before() -> None:
+    """Docker refuses to remove a volume of which there is a container, a stopped one as well."""
+    (containers,) = re.findall(r"^docker compose rm -sf (.+)$", MANUAL, re.MULTILINE)
+    (removed,) = re.findall(r"^docker volume rm (.+?) +#", MANUAL, re.MULTILINE)
+    volumes = {name.removeprefix("PROJECT_") for name in removed.split()}
+    users = {
+        name
+        for name, service in SERVICES.items()
+        if volumes & {mount.partition(":")[0] for mount in service.get("volumes", [])}
+    }
+
+    assert {*COMPOSE["volumes"]} - {"broker"} == volumes
+    assert users == {*containers.split()}
 
 
 @pytest.mark.parametrize("bind", ["0.0.0.0", "192.168.1.5", "::", "[::]"])  # noqa: S104 - what is refused
