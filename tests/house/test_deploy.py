@@ -12,10 +12,11 @@ from schemas.ask import Ask
 from schemas.subjects import ask
 from schemas.view_asks import SqlAsk, ViewsCopyAsk
 from services.edges.launcher.broker import PERMISSIONS
+from services.edges.room_health_page import PATIENCE as PATIENCE_OF_PAGE
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import USERS
 from services.kit.rooms import ROOMS
-from services.settings import load
+from services.settings import Http, load
 from services.settings.sources import VARIABLES
 from tests.helpers.team_broker import DEPLOY, NATS_CONF, PASSWORDS, VARIABLE_OF, TeamBroker, passwords, start
 from tests.helpers.waiting import PATIENCE
@@ -77,11 +78,11 @@ def test_an_image_runs_as_nobody_special(name: str) -> None:
 
 
 @EVERY_ROOM
-def test_a_room_is_asked_for_its_health_where_it_serves_it(name: str) -> None:
+def test_a_room_is_asked_for_its_health_where_it_serves_it_and_ended_where_it_hangs(name: str) -> None:
     service = SERVICES[name]
-    assert ["CMD", "annals", "health", "--port", service["environment"]["ANNALS_HTTP__PORT"]] == service["healthcheck"][
-        "test"
-    ]
+    asked = ["CMD", "annals", "health", "--port", service["environment"]["ANNALS_HTTP__PORT"], "--end"]
+    assert asked == service["healthcheck"]["test"]
+    assert int(service["healthcheck"]["timeout"].removesuffix("s")) > PATIENCE_OF_PAGE + Http().unanswered_after
 
 
 def test_the_broker_is_published_on_loopback_by_default_and_nothing_else_is() -> None:
