@@ -61,6 +61,8 @@ def parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="print one JSON object for each finding")
     health = _add(commands, "health", "ask a room on this machine whether it is well")
     health.add_argument("--port", type=whole_number(1, 65_535, "a port"), required=True)
+    whole_end = "end the room where it takes requests and does not answer them, so that what runs it starts it anew"
+    health.add_argument("--end", action="store_true", help=whole_end)
     search.add_to(_add(commands, "search", "find messages, memories, notes, history and commits of a project"))
     search.add_ask_to(_add(commands, "ask", "quote what is known of a project that helps with a request"))
     search.add_show_to(_add(commands, "show", "print the messages of a session, or a range of them"))

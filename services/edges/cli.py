@@ -329,20 +329,21 @@ def _config(options: argparse.Namespace) -> int:
 
 
 def _health(options: argparse.Namespace) -> int:
-    from http.client import HTTPException  # noqa: PLC0415
-    from urllib.error import HTTPError  # noqa: PLC0415
-    from urllib.request import urlopen  # noqa: PLC0415
+    from services.edges.room_health_page import NoRoom, Unanswered, end_hung, health_page  # noqa: PLC0415
 
     try:
-        with urlopen(f"http://127.0.0.1:{options.port}/healthz", timeout=5) as reply:
-            write(reply.read().decode(errors="replace"))
-    except HTTPError as error:  # a room that is not well says why
-        write(error.read().decode(errors="replace"))
-        return 1
-    except (OSError, HTTPException):
+        page = health_page(options.port)
+    except NoRoom:
         write_error(f"no room answers at port {options.port} of this machine; `annals status` shows which rooms run")
-        return 1
-    return 0
+    except Unanswered:
+        patience = _settings().http.unanswered_after if options.end else 0.0
+        ended = end_hung(options.port, patience) if patience else None
+        done = f"process {ended} was ended" if ended is not None else "see its log"
+        write_error(f"the room at port {options.port} takes requests and does not answer them; {done}")
+    else:
+        write(page.text)
+        return 0 if page.is_well else 1
+    return 1
 
 
 def _settings() -> "Settings":

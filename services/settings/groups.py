@@ -311,7 +311,8 @@ class Http(msgspec.Struct, frozen=True):
     by the alphabet, and to each further one the next."""
     unanswered_after: Annotated[float, Meta(ge=0.0)] = 10.0
     """Seconds without an answer of `/healthz` after which `annals up` ends a room and starts it anew, such as one that
-    was stopped or waits for a disk; 0: never, for a debugger."""
+    was stopped or waits for a disk, and `annals health --end`, which the containers of a team run, ends it; 0: never,
+    for a debugger."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,9 +2,13 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
 
 from services.edges.launcher.broker import binary
 from services.kit.bus import Bus
@@ -38,20 +42,37 @@ def passwords(**others: str) -> dict[str, str]:
     return {VARIABLE_OF[user]: password for user, password in (PASSWORDS | others).items()}
 
 
-class TeamBroker:
-    """A broker with the configuration of its container, on ports that it finds, and with a store of its own."""
+def ports_of(home: Path) -> list[str]:
+    """The arguments by which a broker finds free ports, and writes into this folder which ones."""
+    return ["-a", "127.0.0.1", "-p", "-1", "-m", "-1", "--ports_file_dir", str(home)]
 
-    def __init__(self, home: Path, **variables: str) -> None:
-        script = Path(shutil.copy(DEPLOY / "nats-start.sh", home))
-        (home / "nats.conf").write_text(NATS_CONF.replace('"/data"', f'"{home}"'))
-        ports = ["-a", "127.0.0.1", "-p", "-1", "-m", "-1", "--ports_file_dir", str(home)]
-        self.process = start(*ports, script=script, **variables)
-        self._found = home / f"nats-server_{self.process.pid}.ports"
+
+def copied_configuration(home: Path, name: str) -> Path:
+    """A file of `deploy` for a broker whose store is in this folder."""
+    copy = home / name
+    copy.write_text((DEPLOY / name).read_text().replace('"/data"', f'"{home}"'))
+    return copy
+
+
+class ListeningBroker:
+    """A broker's process, on ports that it finds, with its store in a folder."""
+
+    def __init__(self, home: Path, process: "subprocess.Popen[bytes]") -> None:
+        self.process = process
+        self._found = home / f"nats-server_{process.pid}.ports"
 
     async def url(self) -> str:
         """Where it listens, once it does."""
+        return await self._address("nats")
+
+    async def configured(self) -> dict[str, Any]:
+        """What it reports of its own configuration."""
+        with urlopen(f"{await self._address('monitoring')}/varz") as reply:  # noqa: ASYNC210, S310 - it is ours
+            return dict(json.loads(reply.read()))
+
+    async def _address(self, kind: str) -> str:
         await until(self._listens)
-        (url,) = json.loads(self._found.read_text())["nats"]
+        (url,) = json.loads(self._found.read_text())[kind]
         return str(url)
 
     async def connect(self, user: str = "", password: str | None = None) -> Bus:
@@ -69,3 +90,25 @@ class TeamBroker:
         """End it."""
         self.process.terminate()
         self.process.communicate()
+
+
+class TeamBroker(ListeningBroker):
+    """A broker with the configuration of its container."""
+
+    def __init__(self, home: Path, **variables: str) -> None:
+        script = Path(shutil.copy(DEPLOY / "nats-start.sh", home))
+        copied_configuration(home, "nats.conf")
+        super().__init__(home, start(*ports_of(home), script=script, **variables))
+
+
+class ErasureBroker(ListeningBroker):
+    """The broker that deploy/README.md has an operator start on a stopped team's store, by the command of that page."""
+
+    def __init__(self, home: Path) -> None:
+        (given,) = re.findall(r"--entrypoint nats-server nats (.+)$", (DEPLOY / "README.md").read_text(), re.MULTILINE)
+        words = [str(home) if word == "/data" else word for word in shlex.split(given)]
+        words = [str(copied_configuration(home, Path(one).name)) if one.endswith(".conf") else one for one in words]
+        process = subprocess.Popen(
+            [binary(), *words, *ports_of(home)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        super().__init__(home, process)

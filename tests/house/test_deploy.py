@@ -12,16 +12,18 @@ from schemas.ask import Ask
 from schemas.subjects import ask
 from schemas.view_asks import SqlAsk, ViewsCopyAsk
 from services.edges.launcher.broker import PERMISSIONS
+from services.edges.room_health_page import PATIENCE as PATIENCE_OF_PAGE
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import USERS
 from services.kit.rooms import ROOMS
-from services.settings import load
+from services.settings import Http, load
 from services.settings.sources import VARIABLES
 from tests.helpers.team_broker import DEPLOY, NATS_CONF, PASSWORDS, VARIABLE_OF, TeamBroker, passwords, start
 from tests.helpers.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
+MANUAL = (DEPLOY / "README.md").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
 EVERY_SERVICE = pytest.mark.parametrize("name", sorted(SERVICES))
@@ -76,11 +78,11 @@ def test_an_image_runs_as_nobody_special(name: str) -> None:
 
 
 @EVERY_ROOM
-def test_a_room_is_asked_for_its_health_where_it_serves_it(name: str) -> None:
+def test_a_room_is_asked_for_its_health_where_it_serves_it_and_ended_where_it_hangs(name: str) -> None:
     service = SERVICES[name]
-    assert ["CMD", "annals", "health", "--port", service["environment"]["ANNALS_HTTP__PORT"]] == service["healthcheck"][
-        "test"
-    ]
+    asked = ["CMD", "annals", "health", "--port", service["environment"]["ANNALS_HTTP__PORT"], "--end"]
+    assert asked == service["healthcheck"]["test"]
+    assert int(service["healthcheck"]["timeout"].removesuffix("s")) > PATIENCE_OF_PAGE + Http().unanswered_after
 
 
 def test_the_broker_is_published_on_loopback_by_default_and_nothing_else_is() -> None:
@@ -164,6 +166,21 @@ def test_whatever_the_dockerfile_copies_gets_through_the_dockerignore() -> None:
 
     assert let_in == {source for sources in copies for source in sources}
     assert all((ROOT / path).exists() for path in let_in)
+
+
+def test_whoever_has_a_volume_open_that_the_manual_has_one_remove_is_removed_before() -> None:
+    """Docker refuses to remove a volume of which there is a container, a stopped one as well."""
+    (containers,) = re.findall(r"^docker compose rm -sf (.+)$", MANUAL, re.MULTILINE)
+    (removed,) = re.findall(r"^docker volume rm (.+?) +#", MANUAL, re.MULTILINE)
+    volumes = {name.removeprefix("PROJECT_") for name in removed.split()}
+    users = {
+        name
+        for name, service in SERVICES.items()
+        if volumes & {mount.partition(":")[0] for mount in service.get("volumes", [])}
+    }
+
+    assert {*COMPOSE["volumes"]} - {"broker"} == volumes
+    assert users == {*containers.split()}
 
 
 @pytest.mark.parametrize("bind", ["0.0.0.0", "192.168.1.5", "::", "[::]"])  # noqa: S104 - what is refused

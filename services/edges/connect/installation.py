@@ -138,7 +138,10 @@ def _judge(seen: InstallationState) -> Iterator[Finding]:
     yield well("jetstream", "it is on")
     if seen.streams is None:
         finding = f"the user `{seen.user}` may not look at them"
-        yield doubtful("streams", finding, "set ANNALS_NATS__USER=room to see them")
+        if seen.is_team:
+            yield well("streams", f"{finding}, and need not: `annals doctor` in the container of a room does")
+        else:
+            yield doubtful("streams", finding, "set ANNALS_NATS__USER=room to see them")
     else:
         yield from (_stream(stream, seen.streams.get(stream.name)) for stream in STREAMS)
         yield from (_bucket(bucket, seen.streams.get(f"OBJ_{bucket.name}")) for bucket in BUCKETS)

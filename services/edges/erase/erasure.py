@@ -35,6 +35,7 @@ from services.kit.bus.rewriting import (
     end_of,
     end_what_was_begun,
     refill,
+    refuse_too_long,
     remove,
     stored_messages,
 )
@@ -204,13 +205,17 @@ class Erasure:
             )
 
     async def refuse_structural(self) -> None:
-        """Raise `Structural` where what is no text would have to be masked, before anything is changed."""
+        """Raise `Structural` where what is no text would have to be masked, before anything is changed.
+
+        Raises `Unreachable` where a fact would be too long for the broker.
+        """
         for masks in (self._masks, self._scope.derived, self._scope.in_notices, *self._scope.in_prompts.values()):
             refuse_word_of_language(masks, (*ROOMS, *NAMES))
         addresses = Addresses()
         async with aclosing(stored_messages(self._bus, LOG.name)) as log:
             async for message in log:
-                subject, _ = self._rewriting(message.subject, message.data)
+                subject, data = self._rewriting(message.subject, message.data)
+                refuse_too_long(self._bus, data)
                 addresses.add(message.subject, subject)
 
     async def take_samples(self) -> None:

@@ -32,6 +32,8 @@ ORIGINAL = "annals-original"
 original and not the new one."""
 AT_ONCE = 200
 PAGE = 128
+HEADERS = 128
+"""Bytes that the header takes at most by which a fact is expected at its position."""
 _OF_BROKER = {SEQUENCE, SUBJECT, STORED, "Nats-Stream", "Nats-Num-Pending", "Nats-Last-Sequence"}
 """The headers that the broker adds to what it sends."""
 
@@ -152,6 +154,16 @@ async def _made(bus: Bus) -> str:
         return str((await bus.js.stream_info(LOG.name)).created)
     except NotFoundError:
         return ""
+
+
+def refuse_too_long(bus: Bus, data: bytes) -> None:
+    """Raise `Unreachable` where the broker does not take a fact of this data, before anything is changed."""
+    size = len(data) + HEADERS
+    if size > bus.max_payload:
+        raise Unreachable(
+            f"with its masks a fact has {size:,} bytes, and the broker takes {bus.max_payload:,}: give it a larger "
+            "`max_payload`, as in deploy/nats-erase.conf, and run this again"
+        )
 
 
 async def copy_log(bus: Bus, rewrite: Rewrite, closing: Closing = tuple) -> int:

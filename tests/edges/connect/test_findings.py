@@ -142,6 +142,7 @@ def test_a_room_that_fell_is_reported_as_gone_where_nobody_starts_it_again(room:
         ({"version": "2.9.10"}, [("FAIL", "broker")]),
         ({"jetstream": False}, [("FAIL", "jetstream")]),
         ({"streams": None}, [("WARN", "streams")]),
+        ({"streams": None, "is_team": True}, []),
         ({"streams": changed_stream("LOG", denies_deletion=False)}, [("FAIL", "stream LOG")]),
         ({"streams": changed_stream("IN", max_age=60.0)}, [("FAIL", "stream IN")]),
         ({"streams": changed_stream("IN", subjects=("in.a",))}, [("FAIL", "stream IN")]),
