@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.surroundings import hear_signals
 from tests.helpers.wrong_input import CODE
 
 PROGRAM = (sys.executable, "-m", "services.edges.cli")
@@ -99,6 +100,7 @@ def test_a_command_that_is_interrupted_while_it_waits_ends_without_a_word(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_signals,  # noqa: PLW1509 - no thread of these tests has a lock that it would need
     )
     until_it_waits(waiting.pid)
     waiting.send_signal(signal.SIGINT)

@@ -1,6 +1,7 @@
 """What the processes of a test see of this machine: nothing that its developer has set."""
 
 import os
+import signal
 from pathlib import Path
 
 SETTINGS = ("ANNALS_", "OPENCODE_", "XDG_")
@@ -12,3 +13,12 @@ def surroundings(home: Path) -> dict[str, str]:
     home.mkdir(parents=True, exist_ok=True)
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(SETTINGS)}
     return {**inherited, "HOME": str(home)}
+
+
+def hear_signals() -> None:
+    """Let a process be interrupted and hung up, run in it before its program is.
+
+    Whoever starts these tests may have them ignored, as `nohup` and a shell's `&` do, and that is inherited.
+    """
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)

@@ -25,7 +25,7 @@ def in_steps() -> Iterator[None]:
     assert len(before) + 1 == len(gc.callbacks)
     yield
     gc.callbacks[:] = before
-    gc.unfreeze()
+    gc.freeze()  # as `conftest` has left it: or each later test of this process would look through all tests again
 
 
 def looked_through() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
-import gc
+import weakref
 
 import msgspec
 
@@ -11,11 +11,11 @@ from services.kit import garbage
 from services.kit.garbage import release
 
 
-class Leaf(msgspec.Struct, frozen=True):
+class Leaf(msgspec.Struct, frozen=True, weakref=True):
     text: str
 
 
-class Tree(msgspec.Struct, frozen=True):
+class Tree(msgspec.Struct, frozen=True, weakref=True):
     leaves: Map[str, Leaf]
     rows: tuple[list[Leaf], ...]
 
@@ -28,7 +28,9 @@ def test_every_piece_is_referred_to_before_the_whole_is_let_go_of() -> None:
 
 
 def test_nothing_is_left_of_it() -> None:
-    objects: list[object] = [Tree(Map({"a": Leaf("a")}), ([Leaf("b")],))]
+    tree = Tree(Map({"a": Leaf("a")}), ([Leaf("b")],))
+    pieces = [weakref.ref(one) for one in (tree, tree.leaves["a"], tree.rows[0][0])]
+    objects: list[object] = [tree]
+    del tree
     release(objects)
-    assert [] == objects
-    assert not any(isinstance(one, Leaf | Tree) for one in gc.get_objects())
+    assert ([], [None] * 3) == (objects, [piece() for piece in pieces])

@@ -18,7 +18,7 @@ from services.edges.launcher import supervisor
 from services.edges.launcher.leftover import FILE, ProcessNote
 from services.edges.launcher.supervisor import LAST_PORT, Installation
 from services.settings import Http, Settings
-from tests.helpers.surroundings import surroundings
+from tests.helpers.surroundings import hear_signals, surroundings
 from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
@@ -161,13 +161,8 @@ class Command:
         program = (sys.executable, "-m", "services.edges.cli", *words)
         return await asyncio.create_subprocess_exec(
             *([before] if before else []), *program, env=self._environment, stdin=DEVNULL, stdout=DEVNULL,
-            preexec_fn=_hears_its_terminal,
+            preexec_fn=hear_signals,
         )  # fmt: skip
-
-
-def _hears_its_terminal() -> None:
-    """Also where these tests were started to outlive theirs, as `nohup` does: that is inherited."""
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def broker_in(data: Path) -> psutil.Process:

@@ -55,7 +55,7 @@ from services.kit.bus import Bus, connection
 from services.kit.endpoint import read, write
 from services.settings import Nats, Settings
 from tests.helpers.broker_world import facts, opened, quick_settings
-from tests.helpers.surroundings import surroundings
+from tests.helpers.surroundings import hear_signals, surroundings
 from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.broker
@@ -453,6 +453,7 @@ async def test_ctrl_c_at_a_question_ends_the_review_at_once(stub: Stub, settings
         stdin=reading,
         stdout=PIPE,
         stderr=PIPE,
+        preexec_fn=hear_signals,
     )
     os.close(reading)
     try:

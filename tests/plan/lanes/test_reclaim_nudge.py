@@ -96,9 +96,10 @@ def test_it_is_announced_behind_the_newest_output() -> None:
 
 
 def test_it_is_never_in_percent() -> None:
-    for level in ("gentle", "firm", "urgent", "notice"):
-        assert "%" not in reclaim_nudge.URGES[level]
-        assert "percent" not in reclaim_nudge.URGES[level]
+    assert reclaim_nudge.URGES
+    for urge in reclaim_nudge.URGES.values():
+        assert "%" not in urge
+        assert "percent" not in urge
 
 
 def test_a_short_tail_is_no_matter() -> None:
