@@ -18,8 +18,6 @@ from services.kit.vectors import VectorsError, give_back
 from services.settings import IndexSettings as Limits
 
 LOOK = 1.0
-GROWN = 1.5
-"""A vector index is built anew when there are so many times more rows than when it was built."""
 SMALL = 5_000
 """Rows that are copied anew at any rest; a larger table is copied once in a while."""
 WHILE = 3_600.0
