@@ -30,7 +30,7 @@ from services.memory.decide.adopting import adopted_fact, given_back
 from services.memory.state import ADOPTED
 
 AT_ONCE = 200
-"""Decisions that are decisions again together."""
+"""Decisions that are copied together."""
 GIVEN_BACK = "given_back"
 """The beginning of the causes of decisions that take a former book out of this one."""
 
@@ -183,7 +183,7 @@ class Adoption:
 
 
 def _again(former: Address, own: Book, one: Former, removed: int) -> QueuedCommand[Book, None]:
-    """A decision of the former book as one of this book: once, however often it is decisions."""
+    """A decision of the former book as one of this book: once, however often it is copied."""
 
     async def decide(draft: Draft[Book]) -> None:
         draft.record(*(again for event in one.events if (again := adopted_fact(event, own)) is not None))

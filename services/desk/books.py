@@ -1,14 +1,13 @@
 """The memory books of all projects: who changes them, and from which session."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
+from schemas.codec import decode_event
 from schemas.commands import Answer, Command, CommandMessage, MemoryExpire, MemoryQuarantine
-from schemas.envelope import Actor
+from schemas.envelope import Actor, Envelope
 from schemas.events import Event, PlanExtended, PlanRebased, StepOpened
 from schemas.subjects import Address, of_sessions
 from services.desk.adoption import Adoption, book_at
@@ -22,8 +21,8 @@ from services.desk.settings import OwnSettings
 from services.domain.decision import Decision
 from services.domain.draft import Draft
 from services.domain.guards import WRITTEN
+from services.domain.newest import NewestMap
 from services.domain.project_settings import with_own
-from services.domain.record import Record
 from services.kit.aggregate import Aggregate
 from services.kit.bus import LogReader
 from services.kit.cache import Sessions
@@ -190,11 +189,11 @@ class Books:
 
 
 class FirstHeads:
-    """The first head of each session that shows a memory, read once from the plans that recorded it."""
+    """The first head of each session that shows a memory, read once."""
 
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader
-        self._known: OrderedDict[Address, FirstHead] = OrderedDict()
+        self._known = NewestMap[Address, FirstHead](MOST_HEADS)
 
     async def of(self, address: Address) -> FirstHead | None:
         """The first head of a session; none: it has made no call yet, or its head has no memory.
@@ -204,23 +203,21 @@ class FirstHeads:
         if not address.session or address in self._known:
             return self._known.get(address)
         opened = await self._first(address, StepOpened)
-        if opened is None or not isinstance(opened.event, StepOpened) or opened.event.mode not in WITH_HEADS:
+        step = decode_event(opened) if opened is not None else None
+        if opened is None or not isinstance(step, StepOpened) or step.mode not in WITH_HEADS:
             return None
-        for plan in (PlanExtended, PlanRebased):
-            record = await self._first(address, plan)
-            if record is not None and isinstance(record.event, plan) and record.event.memories:
-                return self._store(address, FirstHead(record.event.as_of, frozenset(record.event.memories)))
-        return FirstHead(opened.envelope.seq)
+        for kind in (PlanExtended, PlanRebased):
+            envelope = await self._first(address, kind)
+            plan = decode_event(envelope) if envelope is not None else None
+            if isinstance(plan, PlanExtended | PlanRebased) and plan.memories:
+                self._known[address] = FirstHead(plan.as_of, frozenset(plan.memories))
+                return self._known[address]
+        return FirstHead(opened.seq)
 
-    async def _first(self, address: Address, kind: type[Event]) -> Record | None:
-        async with aclosing(self._reader.after(0, address.log(kind.TYPE))) as found:
-            async for record in found:
-                if not record.problem:
-                    return record
-        return None
-
-    def _store(self, address: Address, head: FirstHead) -> FirstHead:
-        self._known[address] = head
-        if len(self._known) > MOST_HEADS:
-            self._known.popitem(last=False)
-        return head
+    async def _first(self, address: Address, kind: type[Event]) -> Envelope | None:
+        """The first fact of this type that can be read: of thousands no more is asked for."""
+        subject = [address.log(kind.TYPE)]
+        seq = await self._reader.next_after(0, subject)
+        while seq and (envelope := await self._reader.at(seq)) is None:
+            seq = await self._reader.next_after(seq, subject)
+        return envelope if seq else None

@@ -4,7 +4,7 @@ A message is delivered at least once, and its candidates are judged once: their 
 and each is a decision of its own.
 """
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -26,6 +26,7 @@ from schemas.subjects import Address, parse_log
 from services.desk.books import Books
 from services.desk.kin import Kin, copied_from, kin_of
 from services.domain.decision import Decision
+from services.domain.newest import NewestMap
 from services.domain.outcome import Done, Later, Outcome
 from services.domain.secrets import mask
 from services.domain.senders import words_of
@@ -77,8 +78,8 @@ class MemoryIntake:
     def __init__(self, kit: Kit, books: Books) -> None:
         self._kit = kit
         self._books = books
-        self._messages: OrderedDict[Address, OrderedDict[str, MessageRecorded]] = OrderedDict()
-        self._judged: OrderedDict[str, None] = OrderedDict()
+        self._messages = NewestMap[Address, NewestMap[str, MessageRecorded]](MOST_SESSIONS)
+        self._judged = NewestMap[str, None](MOST_JUDGED)
         self._consumer = log_consumer(kit, READ, self._work)
 
     async def open(self) -> None:
@@ -201,17 +202,12 @@ class MemoryIntake:
                     address.project, decide, cause=candidate.id, at=envelope.at, session=candidate.origin
                 )
                 self._judged[candidate.id] = None
-        while len(self._judged) > MOST_JUDGED:
-            self._judged.popitem(last=False)
 
     def _remember(self, address: Address, message: MessageRecorded) -> None:
-        messages = self._messages.setdefault(address, OrderedDict())
-        self._messages.move_to_end(address)
+        messages = self._messages.get(address)
+        messages = NewestMap(MOST_MESSAGES) if messages is None else messages
         messages[message.message] = message
-        if len(messages) > MOST_MESSAGES:
-            messages.popitem(last=False)
-        if len(self._messages) > MOST_SESSIONS:
-            self._messages.popitem(last=False)
+        self._messages[address] = messages
 
     def _message(self, address: Address, name: str) -> MessageRecorded | None:
         messages = self._messages.get(address)
@@ -255,7 +251,7 @@ class MemoryIntake:
         `before`: the positions of the compactions before it.
         """
         behind = before[-1] if before and not name else 0
-        for start in (max(behind, seq - NEAR), behind):
+        for start in dict.fromkeys((max(behind, seq - NEAR), behind)):
             written = {name} if name else set[str]()
             found: PartRecorded | None = None
             async for _, event in self._events(address, MessageRecorded.TYPE, start, seq):

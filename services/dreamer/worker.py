@@ -5,7 +5,7 @@ from collections import deque
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import ClassVar
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from schemas.envelope import Actor
 from schemas.events import (
@@ -51,6 +51,7 @@ from services.kit.bus import Delivery
 from services.kit.cache import Sessions
 from services.kit.consumer import log_consumer
 from services.kit.jobs import JobRunner
+from services.kit.logs import logger
 from services.kit.model import HarnessQuestions, Models
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
@@ -61,6 +62,8 @@ JOBS = "dreamer_runs"
 """The consumer of requested runs. The broker stores its name, which never changes."""
 CALLING: tuple[type[Event], ...] = (DreamOrdered, DreamFinished)
 """The events that a project is looked at after."""
+SYSTEM_ZONE = "/etc/localtime"
+"""The file in which a system has its time zone."""
 
 
 class Dreamer:
@@ -191,12 +194,21 @@ class Dreamer:
 
 
 def local_zone() -> tzinfo:
-    """The time zone of this machine; UTC where it does not say."""
+    """The time zone of this machine: the one that the variable `TZ` names, by a name or a file, or else the system's.
+
+    One that cannot be read is reported, and counts as UTC; a system without one is in UTC.
+    """
     named = os.environ.get("TZ", "").removeprefix(":")
+    if not named and not Path(SYSTEM_ZONE).exists():
+        return UTC
     try:
-        if named:
+        if named and not Path(named).is_absolute():
             return ZoneInfo(named)
-        with Path("/etc/localtime").open("rb") as file:
+        with Path(named or SYSTEM_ZONE).open("rb") as file:
             return ZoneInfo.from_file(file, key="localtime")
-    except (OSError, ValueError):
+    except (ZoneInfoNotFoundError, OSError, ValueError) as error:
+        remedy = "set ANNALS_DREAM__ZONE, such as to `Europe/Berlin`"
+        logger().warning(
+            "the time zone of this machine is not known: slots are in UTC", reason=str(error), remedy=remedy
+        )
         return UTC

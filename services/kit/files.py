@@ -19,7 +19,8 @@ class ForeignFile(OSError):
 def open_own(path: Path, flags: int = os.O_WRONLY | os.O_APPEND) -> int:
     """A descriptor of a file that is written piece by piece, which is made where it is missing.
 
-    One that others may read or write is corrected. Raises `Foreign` for a link, another user's file, or no file at all.
+    One that others may read or write is corrected. Raises `ForeignFile` for a link, another user's file, or what is no
+    file at all.
     """
     try:
         descriptor = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, OWNERS)

@@ -1,9 +1,9 @@
 """Limits how often something is done for one address that is called for faster than it is done."""
 
-from collections import OrderedDict
 from itertools import takewhile
 
 from schemas.subjects import Address
+from services.domain.newest import NewestMap
 from services.kit.projector import pause
 
 MOST_ADDRESSES = 1_000
@@ -18,7 +18,7 @@ class Pacing:
     def __init__(self, longest: float) -> None:
         """`longest`: seconds."""
         self._longest = longest
-        self._turns: OrderedDict[Address, tuple[float, float]] = OrderedDict()
+        self._turns = NewestMap[Address, tuple[float, float]](MOST_ADDRESSES)
         """When the newest turn of an address began, and how long it took, in seconds."""
 
     def wait(self, address: Address, now: float) -> float:
@@ -33,6 +33,3 @@ class Pacing:
     def done(self, address: Address, began: float, ended: float) -> None:
         """A turn was done."""
         self._turns[address] = began, ended - began
-        self._turns.move_to_end(address)
-        if len(self._turns) > MOST_ADDRESSES:
-            self._turns.popitem(last=False)

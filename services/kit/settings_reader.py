@@ -1,12 +1,12 @@
 """A cache of projects' own settings, for rooms that ask at every turn: read again when it is a moment old."""
 
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 
 from schemas.codec import decode_event
 from schemas.events import SettingsApplied
 from schemas.subjects import Address
+from services.domain.newest import NewestMap
 from services.domain.project_settings import settings_of
 from services.kit.alias_reader import AliasReader
 from services.kit.bus import BrokerError, Unreachable
@@ -23,7 +23,7 @@ class SettingsReader:
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
         self._aliases = AliasReader(kit)
-        self._known: OrderedDict[str, tuple[float, Mapping[str, object]]] = OrderedDict()
+        self._known = NewestMap[str, tuple[float, Mapping[str, object]]](MOST_PROJECTS)
         """Project -> when it was read, and what was found."""
 
     async def of(self, project: str) -> Mapping[str, object]:
@@ -36,9 +36,6 @@ class SettingsReader:
             except (BrokerError, Unreachable) as error:
                 self._kit.log.warning("what a project has set was not read", reason=str(error))
             self._known[name] = time.monotonic(), settings
-            self._known.move_to_end(name)
-            if len(self._known) > MOST_PROJECTS:
-                self._known.popitem(last=False)
         return settings
 
     def forget(self, project: str) -> None:

@@ -9,7 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import Coroutine
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar, get_args
+from typing import Any, get_args
 
 import msgspec
 
@@ -21,6 +21,7 @@ from schemas.subjects import Address, ask
 from schemas.tools import Source
 from services.domain.conversation import is_written
 from services.domain.draft import Draft
+from services.domain.newest import NewestMap
 from services.kit.aggregate import Aggregate
 from services.kit.bus import TooLarge, Unreachable
 from services.kit.room import Kit
@@ -44,30 +45,7 @@ WAIT = 0.15
 MOST_MESSAGES = 4096
 """Messages of people whose texts are waited for, the newest: a text follows its message at once."""
 
-T = TypeVar("T")
-
 _replies = msgspec.json.Decoder(Hits)
-
-
-class NewestItems(Generic[T]):
-    """The items that were added last, at most `most` of them."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._items: dict[T, None] = {}
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __contains__(self, item: T) -> bool:
-        return item in self._items
-
-    def add(self, item: T) -> None:
-        """Add an item as the newest."""
-        self._items.pop(item, None)
-        self._items[item] = None
-        if len(self._items) > self._most:
-            del self._items[next(iter(self._items))]
 
 
 class Hinting:
@@ -85,7 +63,7 @@ class Hinting:
         """Session -> the searches that its next plan waits for."""
         self.waiting = 0
         """Plans that wait for a search now."""
-        self._by_people = NewestItems[tuple[Address, str]](MOST_MESSAGES)
+        self._by_people = NewestMap[tuple[Address, str], None](MOST_MESSAGES)
 
     def close(self) -> None:
         """Give up what is being looked for."""
@@ -104,7 +82,7 @@ class Hinting:
             return
         address = Address(envelope.project, envelope.session)
         if isinstance(event, MessageRecorded) and event.role == "user" and not event.synthetic:
-            self._by_people.add((address, event.message))
+            self._by_people[address, event.message] = None
         elif isinstance(event, PartRecorded) and is_written(event) and (address, event.message) in self._by_people:
             self._await(address, self._begin(self._look(address, event, envelope)))
 

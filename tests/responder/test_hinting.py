@@ -13,7 +13,6 @@ from services.domain.envelopes import envelopes
 from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.embedder.worker import Embedder
 from services.kit.bus import Appender, Bus, LogReader
-from services.responder.hinting import NewestItems
 from services.responder.worker import Responder
 from services.searcher.worker import SEARCHES, Searcher
 from services.settings import Settings
@@ -149,13 +148,3 @@ async def test_no_session_is_loaded_for_what_an_agent_writes(bus: Bus, tmp_path:
 
         await until(is_read)
         assert 0 == responder.health()["hot_sessions"]
-
-
-def test_only_the_newest_items_are_known() -> None:
-    newest = NewestItems[str](most=3)
-    for name in "abcad":
-        newest.add(name)
-    assert ["c", "a", "d"] == [name for name in "bcad" if name in newest]
-    for number in range(10_000):
-        newest.add(f"p{number}")
-    assert 3 == len(newest)

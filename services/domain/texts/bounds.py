@@ -27,6 +27,12 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
+def in_line(text: str, most: int) -> str:
+    """The beginning of a text on one line, of so many characters at most. Of a long one no more is looked at."""
+    line = flat(text[: 8 * most])
+    return line if len(line) <= most and len(text) <= 8 * most else f"{line[: most - 1]}…"
+
+
 def shortened(text: str, most: int) -> str:
     """At most `most` UTF-8 bytes: the beginning and the end, and how much is left out between."""
     if len(text) * 4 <= most or len(data := text.encode()) <= most:

@@ -62,21 +62,11 @@ def words_lost_or_new(text: str, original: str) -> str:
         return "the text leaves out a name, a number or a path"
     if [one for one in names if one in known] != [one for one in known if one in names]:
         return "the text has names or numbers in another order"
-    if _weighty(text) != _weighty(original):
+    if weights_in(text) != weights_in(original):
         return "the text has another negation, condition or reason"
-    if not _is_in_order(_content(text), _content(original)):
+    if not _is_in_order(content_in_order(text), content_in_order(original)):
         return "the text has words of its own, or the words in another order"
     return ""
-
-
-def content_in_order(text: str) -> tuple[str, ...]:
-    """The stems of the words of a text in their order, without those that may come and go."""
-    return _content(text)
-
-
-def weights_in(text: str) -> Counter[str]:
-    """The negations, conditions and reasons of a text, and how often there is each."""
-    return _weighty(text)
 
 
 def marked_names(text: str) -> Counter[str]:
@@ -87,7 +77,7 @@ def marked_names(text: str) -> Counter[str]:
 
 def is_only_tidied(text: str, original: str) -> bool:
     """Whether only words of how something came about are left out."""
-    left = Counter(_content(original)) - Counter(_content(text))
+    left = Counter(content_in_order(original)) - Counter(content_in_order(text))
     return all(word in _NARRATIVE_STEMS for word in left)
 
 
@@ -101,7 +91,7 @@ def is_close(one: str, other: str) -> bool:
 @lru_cache(CACHED)
 def content_of(text: str) -> frozenset[str]:
     """The stems of the words that a text is about."""
-    return frozenset(_content(text)) - _NARRATIVE_STEMS - _BETWEEN
+    return frozenset(content_in_order(text)) - _NARRATIVE_STEMS - _BETWEEN
 
 
 @lru_cache(CACHED)
@@ -133,18 +123,19 @@ def _each_name(text: str) -> Iterator[str]:
 
 
 @lru_cache(CACHED)
-def _weighty(text: str) -> Counter[str]:
+def weights_in(text: str) -> Counter[str]:
+    """The negations, conditions and reasons of a text, and how often there is each."""
     return weights_of(text) + Counter(word for word in words_of(text) if word in CONDITIONS)
 
 
 def _limits(text: str) -> Counter[str]:
     """The same without words for all there are: `each table` and `tables` may be one."""
-    return Counter({word: count for word, count in _weighty(text).items() if word not in _ALL})
+    return Counter({word: count for word, count in weights_in(text).items() if word not in _ALL})
 
 
 @lru_cache(CACHED)
-def _content(text: str) -> tuple[str, ...]:
-    """The stems of all words but those that may come and go, in their order."""
+def content_in_order(text: str) -> tuple[str, ...]:
+    """The stems of the words of a text in their order, without those that may come and go."""
     return tuple(stem(word) for word in words_of(text) if word not in EMPTY)
 
 

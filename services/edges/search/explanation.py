@@ -20,6 +20,7 @@ from schemas.plan import (
     SetHead,
 )
 from services.domain.often import quantity
+from services.domain.texts.bounds import in_line
 
 MOST_FACTS = 8
 """Facts of one edit that are printed; what is beyond is counted."""
@@ -176,5 +177,4 @@ def _fact(fact: Fact) -> str:
 
 def _line(text: str) -> str:
     """On one line of bounded length."""
-    flat = " ".join(text[: 8 * MOST_TEXT].split())
-    return flat if len(flat) <= MOST_TEXT and len(text) <= 8 * MOST_TEXT else f"{flat[: MOST_TEXT - 1]}…"
+    return in_line(text, MOST_TEXT)

@@ -13,6 +13,7 @@ from schemas.envelope import Actor, Envelope
 from schemas.events import Event, QuestionAnswered, QuestionTaken, QuestionWithdrawn
 from schemas.question_commands import QuestionRequest, QuestionWithdraw
 from schemas.subjects import Address
+from services.domain.newest import NewestMap
 from services.domain.questions.question import Outcome
 from services.kit.bus import Bus, LogReader, Unreachable
 from services.kit.commands import send
@@ -27,6 +28,8 @@ ENVELOPE = 8_192
 """Bytes that a command, or a fact, has apart from the question."""
 LEASE = 180.0
 """Seconds for which a question is its taker's: so long a harness that has taken another one may be busy."""
+MOST_CONSUMED = 10_000
+"""The newest questions that are known to have been answered here."""
 FACTS = "log.*.*._.question.*"
 """The facts about the questions of all projects."""
 OUTCOMES: Mapping[str, Outcome] = {
@@ -49,7 +52,7 @@ class HarnessQuestions:
         self.reader = reader
         self.room = room
         self.wait = wait
-        self.consumed: set[str] = set()
+        self.consumed = NewestMap[str, None](MOST_CONSUMED)
         """Questions whose answer this process was given already: asked again, they need another one."""
         self.watch = FactWatch(bus, FACTS, self._heard)
         self._busy: dict[str, float] = {}
@@ -125,7 +128,7 @@ class HarnessClient:
             return ModelFailure("away", AWAY.format(self._questions.wait))
         result = await _result(found, endpoint, is_paid=follow.is_of_another_life)
         if isinstance(result, Completion):
-            self._questions.consumed.add(name)
+            self._questions.consumed[name] = None
         return result
 
     def _name(self, model: str, system: str, prompt: str) -> str:

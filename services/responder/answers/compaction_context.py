@@ -4,15 +4,15 @@ It ends with what is remembered of the project, by numbers, and with the form in
 correct it. The list itself is not stored: the desk finds it again by the id in the text.
 """
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from schemas.asks import CompactionContext, CompactionContextAsk
 from schemas.events import ToolRan
+from services.domain.newest import NewestMap
 from services.domain.project_settings import with_own
-from services.domain.texts.bounds import flat
+from services.domain.texts.bounds import flat, in_line
 from services.domain.texts.markup import element
 from services.domain.tokens import tokens
 from services.memory.entry import Memory
@@ -125,7 +125,7 @@ def _failure(failure: ToolRan) -> str:
 
 
 def _file(file: FileActivity) -> str:
-    what = {"deleted": "deleted"}.get(file.last) or ("changed" if file.edits else "read")
+    what = "deleted" if file.last == "deleted" else "changed" if file.edits else "read"
     return f"- {_line(file.path)} ({what})"
 
 
@@ -146,8 +146,7 @@ def _cost(lines: Sequence[str]) -> int:
 
 def _line(text: str) -> str:
     """A text in one line of bounded length."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= MAX_LINE_CHARACTERS else flat[: MAX_LINE_CHARACTERS - 1] + "…"
+    return in_line(text, MAX_LINE_CHARACTERS)
 
 
 class Briefs:
@@ -156,7 +155,7 @@ class Briefs:
     def __init__(self, context: Context) -> None:
         self._cache = context.cache
         self._memory = context.kit.settings.memory
-        self._lists: OrderedDict[str, tuple[int, tuple[Memory, ...]]] = OrderedDict()
+        self._lists = NewestMap[str, tuple[int, tuple[Memory, ...]]](MOST_LISTS)
         """Project -> the position of its book, and the list that it gives there: harnesses ask after each turn."""
 
     async def answer(self, ask: CompactionContextAsk) -> CompactionContext:
@@ -178,9 +177,6 @@ class Briefs:
         if cached is None or cached[0] != book.seq:
             cached = book.seq, listed_memories(book, shelf, shelf.fadings)
         self._lists[project] = cached
-        self._lists.move_to_end(project)
-        if len(self._lists) > MOST_LISTS:
-            self._lists.popitem(last=False)
         return cached
 
 

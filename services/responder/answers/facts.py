@@ -33,7 +33,7 @@ from schemas.events import (
 from schemas.explain_asks import Fact
 from services.domain.often import quantity
 from services.domain.senders import kind_of
-from services.domain.texts.bounds import flat
+from services.domain.texts.bounds import in_line
 
 MAX_TEXT = 160
 
@@ -42,13 +42,7 @@ def fact_of(envelope: Envelope) -> Fact:
     """A fact of the log in one line."""
     event = decode_event(envelope)
     actor = ":".join(filter(None, (kind_of(envelope.actor), envelope.actor.id)))
-    return Fact(envelope.seq, envelope.type, envelope.at, actor, in_line(_summary(event)) if event else "")
-
-
-def in_line(text: str, most: int = MAX_TEXT) -> str:
-    """The beginning of a text on one line, of so many characters at most."""
-    line = flat(text[: 8 * most])
-    return line if len(line) <= most and len(text) <= 8 * most else line[: most - 1] + "…"
+    return Fact(envelope.seq, envelope.type, envelope.at, actor, in_line(_summary(event), MAX_TEXT) if event else "")
 
 
 def part_in_words(part: PartRecorded) -> str:

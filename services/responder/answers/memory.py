@@ -1,7 +1,6 @@
 """The answer to `ask.memory`: what a project remembers, now or as of a position of the log, and why it is shown."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import aclosing
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from schemas.events import PartRecorded
 from schemas.explain_asks import Fact
 from schemas.subjects import Address
 from services.domain.finding import NotNamed, find
+from services.domain.newest import NewestMap
 from services.domain.project_settings import with_own
 from services.kit.bus import LogReader
 from services.kit.cache import folded
@@ -66,7 +66,7 @@ class Pasts:
 
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader
-        self._cached: OrderedDict[tuple[str, int], _Past] = OrderedDict()
+        self._cached = NewestMap[tuple[str, int], _Past](PASTS)
 
     async def at(self, project: str, position: int) -> _Past:
         """The memory after all facts up to this position."""
@@ -75,9 +75,6 @@ class Pasts:
         if past.remembered.book.moved_to:
             return await self.at(past.remembered.book.moved_to, position)
         self._cached[project, position] = past
-        self._cached.move_to_end((project, position))
-        if len(self._cached) > PASTS:
-            self._cached.popitem(last=False)
         return past
 
     async def _folded(self, project: str, position: int) -> _Past:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import get_args
@@ -14,6 +14,7 @@ from schemas.events.fact import CATEGORIES
 from schemas.events.memory import TRUSTS, VERDICTS
 from services.domain.finding import echo, find
 from services.domain.limits import MemoryLimits
+from services.domain.newest import NewestMap
 from services.domain.often import quantity
 from services.domain.texts.bounds import flat
 from services.domain.texts.line import plain
@@ -211,7 +212,7 @@ class TwinsOfProjects:
     """A cache of memories that are nearly the same. For a project that is cached already only news is compared."""
 
     def __init__(self) -> None:
-        self._newest: OrderedDict[str, tuple[MemoryShelf, TwinPairs]] = OrderedDict()
+        self._newest = NewestMap[str, tuple[MemoryShelf, TwinPairs]](MOST_COMPARED)
         """Those that were asked about last, the newest last."""
 
     def of(self, project: str, shelf: MemoryShelf) -> TwinPairs:
@@ -224,8 +225,6 @@ class TwinsOfProjects:
         gone = [was.id for was, now in changes if was is not None and (now is None or now.id != was.id)]
         pairs.update(gone, (now for _, now in changes if now is not None))
         self._newest[project] = shelf, pairs
-        while len(self._newest) > MOST_COMPARED:
-            self._newest.popitem(last=False)
         return pairs
 
 

@@ -11,6 +11,7 @@ from schemas.events import HintDecided, PartRecorded
 from schemas.explain_asks import ExplainAsk, Explained, Explanation, PromptHint, PromptSearch
 from schemas.plan import AnyEdit, AppendText, PrefixText, ReplaceOutput, ReplaceText, Target, target
 from services.domain.conversation import Part
+from services.domain.texts.bounds import in_line
 from services.domain.tools.names import is_our_search
 from services.plan.lanes import LANES, PUBLIC_NAMES, TAGS, hints, search_hint
 from services.plan.lanes.base import emptying
@@ -20,7 +21,7 @@ from services.plan.session.costs import is_sent
 from services.plan.session.lane_marks import is_of, mark_of, parse_marks
 from services.plan.session.reclaim import OUTPUTS
 from services.plan.session.state import Session
-from services.responder.answers.facts import fact_of, in_line, part_in_words
+from services.responder.answers.facts import MAX_TEXT, fact_of, part_in_words
 
 replace = msgspec.structs.replace
 
@@ -207,7 +208,7 @@ def prompt_searches(
             one.answer.number,
             one.answer.seq,
             query=_query(_part(found.get(one.call_seq))),
-            text=in_line(repeated(answered.output)) if (answered := _part(found.get(one.answer.seq))) else "",
+            text=in_line(repeated(answered.output), MAX_TEXT) if (answered := _part(found.get(one.answer.seq))) else "",
             bytes=one.answer.recorded.bytes,
         )
         for one in places
@@ -228,4 +229,4 @@ def _query(call: PartRecorded | None) -> str:
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         given = {}
     query = given.get("query")
-    return in_line(query if isinstance(query, str) and query.strip() else call.input)
+    return in_line(query if isinstance(query, str) and query.strip() else call.input, MAX_TEXT)

@@ -1,12 +1,12 @@
 """The answer to `ask.served`: what of a session, and of the project's knowledge, is in its prompt now."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 
 from schemas.search_asks import Served, ServedAsk
 from schemas.subjects import Address
 from services.domain.conversation import Message
+from services.domain.newest import NewestMap
 from services.domain.texts.markup import escaped
 from services.memory.remembered import Remembered
 from services.memory.state import source_key
@@ -94,16 +94,14 @@ class ServedAnswers:
     """A cache of what sessions are served: computed once for each state, and not on the loop that makes plans."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Address, tuple[Session, Remembered, Served]] = OrderedDict()
+        self._known = NewestMap[Address, tuple[Session, Remembered, Served]](MOST_KNOWN)
         """Those that were asked for last, the newest last."""
 
     async def of(self, address: Address, session: Session, remembered: Remembered) -> Served:
-        known = self._known.pop(address, None)
+        known = self._known.get(address)
         if known is None or known[0] is not session or known[1] is not remembered:
             known = session, remembered, await asyncio.to_thread(served, session, remembered)
         self._known[address] = known
-        while len(self._known) > MOST_KNOWN:
-            self._known.popitem(last=False)
         return known[2]
 
 

@@ -11,6 +11,7 @@ from services.domain.limits import Limits
 from services.domain.often import quantity
 from services.domain.project_settings import with_own
 from services.domain.ranges import ranges
+from services.domain.texts.bounds import in_line
 from services.domain.window import NOTHING, Learned, Source, Window, cache_ttl, prompt_tokens, window
 from services.plan.planner.attribution import attribution
 from services.plan.planner.causes import cache_left
@@ -191,8 +192,7 @@ def _some(lines: Sequence[str]) -> Iterator[str]:
 
 def _line(text: str) -> str:
     """A text in one line of bounded length."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= MAX_LINE_CHARACTERS else flat[: MAX_LINE_CHARACTERS - 1] + "…"
+    return in_line(text, MAX_LINE_CHARACTERS)
 
 
 def _count(number: int) -> str:

@@ -12,7 +12,7 @@ from services.domain.limits import Limits
 from services.domain.project_settings import ProjectSettings, with_own
 from services.domain.window import Learned, window
 from services.kit.cache import Entry
-from services.kit.unfolded import UNFOLDED
+from services.kit.unfolded import REPORTED, UNFOLDED
 from services.plan.planner.outlook import outlook
 from services.plan.session.state import Session
 from services.responder.answers.base import Context, Question, in_force, settings_of
@@ -23,7 +23,6 @@ REPORTED_FOR = timedelta(days=7)
 """For so long it is reported that the log was another one."""
 MOST_SESSIONS = 10
 """The most sessions of one answer."""
-NEWEST_UNFOLDED = 5
 
 
 def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
@@ -47,7 +46,7 @@ def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
             skipped=context.files.building.skipped.total,
             newest_skipped=context.files.building.skipped.newest,
             unfolded=len(UNFOLDED),
-            newest_unfolded=tuple(UnfoldedFact(*one) for one in UNFOLDED.newest(NEWEST_UNFOLDED)),
+            newest_unfolded=tuple(UnfoldedFact(*one) for one in UNFOLDED.newest(REPORTED)),
             breaks=tuple(one for one in breaks if datetime.now(UTC) - one.at < REPORTED_FOR),
             sessions=statuses.of(newest, learned, own),
             plans_waiting=len(context.plans),

@@ -17,6 +17,7 @@ from schemas.subjects import Address
 from services.domain.draft import Draft
 from services.domain.learned_limits import GLOBAL
 from services.domain.limits import Limits, MemoryLimits
+from services.domain.newest import NewestMap
 from services.domain.project_settings import with_own
 from services.kit import metrics
 from services.kit.aggregate import Aggregate
@@ -49,6 +50,8 @@ from services.responder.steps import Steps
 
 replace = msgspec.structs.replace
 
+MOST_TEXTS, MOST_PROJECTS = 256, 1_000
+"""Texts of documents, of at most 100 KiB each, and projects whose limits are remembered."""
 MAX_REPLY_BYTES = 700 * 1024
 """The most edits, as JSON, in one reply; the rest is asked for again."""
 
@@ -90,9 +93,9 @@ class Transformer:
         self._hinting = hinting
         self._owners = owners
         self._bodies = Bodies(kit.bus, BODIES)
-        self._texts_read: dict[tuple[str, str], Document] = {}
-        """Project and path -> the newest version that was read: documents and key files are few and small."""
-        self._own_limits: dict[str, tuple[Mapping[str, object], OwnLimits]] = {}
+        self._texts_read = NewestMap[tuple[str, str], Document](MOST_TEXTS)
+        """Project and path -> the newest version that was read."""
+        self._own_limits = NewestMap[str, tuple[Mapping[str, object], OwnLimits]](MOST_PROJECTS)
         """Project -> what it had set when it was asked for last, and what holds with it."""
 
     async def answer(self, ask: TransformAsk) -> Plan:

@@ -13,6 +13,7 @@ from schemas.search_asks import Hit
 from services.domain.questions.question import fenced
 from services.domain.search.answer_text import age, hit_lines
 from services.domain.secrets import mask
+from services.domain.texts.bounds import flat
 from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.domain.texts.injection import steers
 from services.domain.texts.markup import element
@@ -85,7 +86,7 @@ def together(searches: Iterable[Iterable[Hit]]) -> tuple[Hit, ...]:
     texts: list[str] = []
     ranked = sorted((hit for hits in searches for hit in hits), key=lambda hit: -hit.score)
     for hit in ranked:
-        text = mask(folded(hit.fragment))
+        text = mask(flat(hit.fragment))
         thing = (hit.source, hit.session, hit.id)
         if not text or thing in found or steers(text) or any(text in other for other in texts):
             continue
@@ -121,7 +122,7 @@ def quoted(choice: QuoteChoice, hits: Mapping[str, Hit]) -> tuple[Hit, ...]:
     found: dict[str, list[str]] = {}
     for quote in choice.quotes[:MOST_QUOTES]:
         hit = hits.get(quote.place)
-        sentence = _sentences(hit.fragment, folded(quote.text)) if hit else ""
+        sentence = _sentences(hit.fragment, flat(quote.text)) if hit else ""
         if sentence and sentence not in " ".join(found.get(quote.place, ())):
             found.setdefault(quote.place, []).append(sentence)
     return tuple(
@@ -132,11 +133,6 @@ def quoted(choice: QuoteChoice, hits: Mapping[str, Hit]) -> tuple[Hit, ...]:
 def element_of(hits: Iterable[Hit], now: datetime, session: str) -> str:
     """The element that goes out behind a request in this session."""
     return element(CONTEXT_ELEMENT, "\n".join((INTRODUCTION, *hit_lines(hits, now, session))))
-
-
-def folded(text: str) -> str:
-    """A text on one line."""
-    return " ".join(text.split())
 
 
 def _sentences(text: str, quote: str) -> str:

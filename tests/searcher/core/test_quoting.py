@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from schemas.search_asks import Hit
 from services.domain.questions.reading import Unfit, read
+from services.domain.texts.bounds import flat
 from services.domain.texts.clean import CONTEXT_ELEMENT
 from services.searcher.core.quoting import (
     INTRODUCTION,
@@ -18,7 +19,6 @@ from services.searcher.core.quoting import (
     Quote,
     QuoteChoice,
     element_of,
-    folded,
     offered,
     prompt,
     quoted,
@@ -124,7 +124,7 @@ def test_several_quotes_of_one_hit_are_joined_and_none_is_repeated() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(["h1", "h2", "h9", ""]), SHORT_TEXTS), max_size=12), SHORT_TEXTS)
 def test_whatever_a_model_answers_only_words_of_hits_go_on(quotes: list[tuple[str, str]], text: str) -> None:
-    hits = {"h1": hit(folded(text)), "h2": hit(ADVICE, "mem2")}
+    hits = {"h1": hit(flat(text)), "h2": hit(ADVICE, "mem2")}
     found = quoted(chosen(*quotes, ("h1", text), ("h2", text)), hits)
     assert len(found) <= len(hits)
     assert sum(one.fragment.count(" … ") + 1 for one in found) <= MOST_QUOTES + text.count("…")
