@@ -1,12 +1,14 @@
 """The messages of harnesses on `in.*`: reports of what they saw, in their order, under the harness's own ids."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
 from schemas.envelope import Actor, Moment
 from schemas.numbers import Amount, Count
 
+Id = Annotated[str, msgspec.Meta(extra={"is_id": True})]
+"""A text by which messages refer to each other. All others are masked; of these two could become one."""
 PartKind = Literal["text", "reasoning", "file", "tool", "tool_call", "tool_result", "compaction"]
 ToolStatus = Literal["", "pending", "running", "completed", "error"]
 Role = Literal["user", "assistant", "tool", "system"]
@@ -31,7 +33,7 @@ class AdapterSeen(Item, frozen=True, tag="adapter.seen"):
     name: str
     version: str
     harness_version: str = ""
-    digest: str = ""
+    digest: Id = ""
     """sha256 of the bundle that it was loaded from."""
     rival: str = ""
     """Another plugin of the harness that changes the same prompts; empty: none was seen."""
@@ -41,15 +43,15 @@ class SessionSeen(Item, frozen=True, tag="session.seen"):
     """A session exists, or one of these properties of it changed. Empty fields say nothing."""
 
     title: str = ""
-    parent: str = ""
+    parent: Id = ""
     directory: str = ""
     agent: str = ""
     mode: Mode = "primary"
     version: str = ""
     """The harness's version."""
-    forked_from: str = ""
+    forked_from: Id = ""
     """The session that this one was copied from."""
-    forked_at: str = ""
+    forked_at: Id = ""
     """The last message of that session that was copied."""
     root: str = ""
     """The root directory of the project (its work tree)."""
@@ -57,9 +59,9 @@ class SessionSeen(Item, frozen=True, tag="session.seen"):
     """The project's version control: `git`, or nothing."""
     home: bool = False
     """Whether the project is a home directory: its sessions are about anything, not about one project."""
-    formerly: str = ""
+    formerly: Id = ""
     """The name under which the same project was reported from here before; adapters of today say `former`."""
-    former: tuple[str, ...] = ()
+    former: tuple[Id, ...] = ()
     """The names under which the same project was reported from here before, the newest first."""
 
 
@@ -83,23 +85,23 @@ class Attachment(msgspec.Struct, frozen=True, omit_defaults=True):
     width: Count = 0
     """In pixels; 0: it is no picture, or its size is not known. The same for the next one."""
     height: Count = 0
-    digest: str = ""
+    digest: Id = ""
     """sha256 of its bytes in hex, or of its address where it is somewhere else."""
 
 
 class PartSeen(Item, frozen=True, tag="part.seen"):
     """One part of a message, whole. A later one with the same id replaces it."""
 
-    message: str
+    message: Id
     type: PartKind
-    part: str = ""
+    part: Id = ""
     """The harness's id of the part; without one it is named after its message and position."""
     position: Count = 0
     """Index in the message's full list of parts."""
     text: str = ""
     """Text of a text or reasoning part, the summary of a compaction, the url of a file."""
     tool: str = ""
-    call: str = ""
+    call: Id = ""
     """The provider's tool call id; it may come back in a later message."""
     input: str = ""
     """Arguments of the tool as JSON."""
@@ -118,15 +120,15 @@ class PartSeen(Item, frozen=True, tag="part.seen"):
     synthetic: bool = False
     ephemeral: bool = False
     """Made by the harness for one call only, under a new id each time: left alone."""
-    text_ref: str = ""
+    text_ref: Id = ""
     """sha256 of a text in the bucket of inbound bodies; `text` is then empty. The same for the two below."""
-    input_ref: str = ""
-    output_ref: str = ""
+    input_ref: Id = ""
+    output_ref: Id = ""
     exit_code: Count | None = None
     """A command's exit code, where the harness reports it."""
     began: Moment | None = None
     ended: Moment | None = None
-    child: str = ""
+    child: Id = ""
     """The session that this call started: a sub-agent."""
     typed: bool = False
     """The harness vouches that a person has typed this text in this message. Else the text is the harness's word."""
@@ -135,7 +137,7 @@ class PartSeen(Item, frozen=True, tag="part.seen"):
 class MessageSeen(Item, frozen=True, tag="message.seen"):
     """One message, with the parts that are known of it."""
 
-    message: str
+    message: Id
     role: Role
     at: Moment | None = None
     """When the harness created it."""
@@ -149,26 +151,26 @@ class MessageSeen(Item, frozen=True, tag="message.seen"):
 class MessageGone(Item, frozen=True, tag="message.gone"):
     """A message was deleted in the harness."""
 
-    message: str
+    message: Id
 
 
 class PartGone(Item, frozen=True, tag="part.gone"):
     """A part was deleted in the harness."""
 
-    message: str
-    part: str
+    message: Id
+    part: Id
 
 
 class SessionReverted(Item, frozen=True, tag="session.reverted"):
     """The person went back: this message and all after it are no longer part of the conversation."""
 
-    message: str
+    message: Id
 
 
 class UsageSeen(Item, frozen=True, tag="usage.seen"):
     """The provider's count for one answer, in tokens. `input` excludes what the cache served or stored."""
 
-    message: str
+    message: Id
     input: Count
     output: Count = 0
     reasoning: Count = 0
@@ -182,7 +184,7 @@ class ErrorSeen(Item, frozen=True, tag="error.seen"):
     """The provider or the harness refused: the text as it came."""
 
     text: str
-    message: str = ""
+    message: Id = ""
     name: str = ""
     """The harness's name of this kind of error."""
     status: Count = 0
@@ -194,7 +196,7 @@ class CompactionSeen(Item, frozen=True, tag="compaction.seen"):
 
     auto: bool = False
     """Whether it did so of its own accord, not because a person asked."""
-    summary: str = ""
+    summary: Id = ""
     """The message that holds the summary."""
 
 
@@ -224,7 +226,7 @@ class ToolSeen(msgspec.Struct, frozen=True, omit_defaults=True):
 class ToolsSeen(Item, frozen=True, tag="tools.seen"):
     """The tools that a model is offered from now on."""
 
-    digest: str
+    digest: Id
     """Names the set: the same tools have the same."""
     tools: tuple[ToolSeen, ...]
 
@@ -234,42 +236,42 @@ class DocumentSeen(Item, frozen=True, tag="document.seen"):
 
     path: str
     """Relative to the project's root."""
-    digest: str
+    digest: Id
     """sha256 of its bytes in hex; empty: it is gone."""
     text: str = ""
-    text_ref: str = ""
+    text_ref: Id = ""
     """sha256 of a text that is stored in the bucket of inbound bodies; `text` is then empty."""
 
 
 class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     """One message that is about to be sent, by id."""
 
-    message: str
-    parts: tuple[str, ...] = ()
+    message: Id
+    parts: tuple[Id, ...] = ()
     """The parts that are sent, in order; empty means all that are known."""
 
 
 class ListSeen(Item, frozen=True, tag="list.seen"):
     """The list of messages after `after` is now this one: a long list comes in pieces, the step last."""
 
-    after: str = ""
+    after: Id = ""
     messages: tuple[Listed, ...] = ()
 
 
 class StepSeen(Item, frozen=True, tag="step.seen"):
     """One model call is about to be made: everything up to `after` as in the call before, then `messages`."""
 
-    step: str
-    previous: str = ""
+    step: Id
+    previous: Id = ""
     """The step before, if this one is reported as a difference to it."""
-    after: str = ""
+    after: Id = ""
     """The last message that both have in common; empty: the list is reported from its start."""
     messages: tuple[Listed, ...] = ()
     count: Count = 0
     """The number of messages in the whole list: the check that both sides mean the same list."""
     served: Count = -1
     """The plan's revision that the call before was made with; -1: not known."""
-    sent: str = ""
+    sent: Id = ""
     """The last message with which the call before began as well, where the list is reported from its start."""
     agent: str = ""
     mode: Mode = "primary"
@@ -279,9 +281,9 @@ class StepSeen(Item, frozen=True, tag="step.seen"):
     """Tokens the model takes in, as the harness knows it; 0: not known."""
     output_limit: Count = 0
     capabilities: tuple[Capability, ...] = ()
-    system_digest: str = ""
+    system_digest: Id = ""
     """Digest of the system prompt; empty: not known."""
-    toolset: str = ""
+    toolset: Id = ""
     """Digest of the set of tools (`tools.seen`) that this call offers."""
     denied: tuple[str, ...] = ()
     """Tools that are switched off for this call."""

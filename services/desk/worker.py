@@ -9,13 +9,15 @@ import msgspec
 from msgspec.structs import replace
 
 from schemas.codec import encode
-from schemas.commands import Answer, Command, CommandMessage
+from schemas.commands import Answer, Command, CommandMessage, FlushRequest, HistoryRebuild, HistoryRescore
 from schemas.events import (
     EVENTS,
     AliasProposed,
     DreamOrdered,
     DropRequested,
     Event,
+    FlushRequested,
+    HistoryOrdered,
     MemoryMoved,
     MemoryRetrieved,
     MessageListed,
@@ -57,6 +59,7 @@ from services.desk.deciding import decided
 from services.desk.docs import ProposedDocs
 from services.desk.intake import MemoryIntake
 from services.desk.ledgers import Ledgers
+from services.desk.news import has_history, has_news
 from services.desk.questions import QuestionDesk
 from services.desk.schedule import Schedule
 from services.domain.addressing import check_address
@@ -119,6 +122,8 @@ class Desk:
         ProjectMerged,
         *alias.EVENTS,
         DropRequested,
+        FlushRequested,
+        HistoryOrdered,
         DreamOrdered,
         SpendReserved,
         SpendSettled,
@@ -216,7 +221,13 @@ class Desk:
         self, aggregate: Aggregate[S], address: Address, message: CommandMessage, command: Command
     ) -> Answer:
         context = await self._context(message, address)
-        return await decided(aggregate, self._kit.reader, address, message, lambda now: decide(now, command, context))
+        reader = self._kit.reader
+        if isinstance(command, FlushRequest):
+            project = (await self._books.names.now()).project(address.project)
+            context = replace(context, has_news=await has_news(reader, address, project))
+        elif isinstance(command, HistoryRebuild | HistoryRescore):
+            context = replace(context, has_history=await has_history(reader, address))
+        return await decided(aggregate, reader, address, message, lambda now: decide(now, command, context))
 
     async def _spent(self, address: Address, message: CommandMessage, command: Command) -> Answer:
         return await self._ledgers.handle(address, message, command, await self._context(message, address))

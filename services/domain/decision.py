@@ -66,6 +66,13 @@ class CommandContext(msgspec.Struct, frozen=True):
     """The same for all projects together."""
     session: str = ""
     """The session that it comes from; empty: none."""
+    has_history: bool = True
+    """Whether the session has compressed history, or gets that of its origin. It is looked up for orders about it."""
+    has_news: bool = True
+    """Whether something was recorded since the session's newest rebase that another one would serve.
+
+    It is looked up for a flush alone.
+    """
     dreams: bool = True
     """Whether the dreamer works here."""
     remembers: bool = True

@@ -57,6 +57,14 @@ def seconds(text: str) -> float:
 HOUR = 3600
 
 
+def free_text(text: str) -> str:
+    """The type of an argument that is any text: a query, a reason, words to remember.
+
+    A text without a type names something that has to be there, and is refused where it is not.
+    """
+    return text
+
+
 def model_choice(text: str) -> str:
     """The type of an argument that says who answers the rooms: rules, or a model of the harness."""
     provider, _, model = text.partition("/")

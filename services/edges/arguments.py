@@ -4,7 +4,7 @@ import argparse
 from functools import cache
 from pathlib import Path
 
-from services.edges.argument_types import CommandParser, model_choice, seconds, whole_number
+from services.edges.argument_types import CommandParser, free_text, model_choice, seconds, whole_number
 from services.edges.connect.harnesses import names as harness_names
 from services.edges.docs import arguments as docs
 from services.edges.dream import arguments as dream
@@ -112,7 +112,7 @@ def _add_setup(setup: argparse.ArgumentParser) -> None:
 
 
 def _add_sql(sql: argparse.ArgumentParser) -> None:
-    sql.add_argument("query", metavar="QUERY", help="one SELECT; `-` reads it from standard input")
+    sql.add_argument("query", type=free_text, metavar="QUERY", help="one SELECT; `-` reads it from standard input")
     sql.add_argument("--rows", type=whole_number(1), default=1000, metavar="N", help="at most so many rows")
     sql.add_argument(
         "--seconds", type=seconds, default=5.0, metavar="S", help="at most so long: 5 by default, 10 by the settings"

@@ -49,16 +49,20 @@ def _printed(run: Callable[[Sequence[str]], int], words: Sequence[str]) -> int:
 
 def _command(words: Sequence[str]) -> int:
     options = parser().parse_args(words)
-    if strange := next(filter(_is_no_path, vars(options).values()), None):
-        write_error(f"{str(strange)[:MOST_QUOTED]!a} can be the name of no file here: name another")
-        return 2
-    if wrong := contradiction(options):
+    if wrong := misuse(options):
         write_error(wrong)
         return 2
     try:
         return COMMANDS[options.command](options)
     except OSError as error:  # an `Unreachable` is one, and so is a file that cannot be read
         return _failed(error)
+
+
+def misuse(options: argparse.Namespace) -> str:
+    """Why these options make no sense, whatever is there, with what to change; empty: they do."""
+    if strange := next(filter(_is_no_path, vars(options).values()), None):
+        return f"{str(strange)[:MOST_QUOTED]!a} can be the name of no file here: name another"
+    return contradiction(options)
 
 
 INTERRUPTED = 130

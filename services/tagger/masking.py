@@ -1,52 +1,15 @@
 """Masks the secrets in a harness's messages: every text that may reach the log passes here."""
 
-from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import inspect
 
 from schemas.codec import mended_json
-from schemas.inbox import (
-    AdapterSeen,
-    Attachment,
-    CompactionSeen,
-    DocumentSeen,
-    ErrorSeen,
-    Listed,
-    ListSeen,
-    MessageGone,
-    MessageSeen,
-    PartGone,
-    PartSeen,
-    Seen,
-    SessionReverted,
-    SessionSeen,
-    StepSeen,
-    ToolsSeen,
-    UsageSeen,
-)
+from schemas.inbox import PartSeen, Seen
 from services.domain.secrets import mask
 
-IDS: Mapping[type[msgspec.Struct], frozenset[str]] = {
-    AdapterSeen: frozenset({"digest"}),
-    SessionSeen: frozenset({"parent", "forked_from", "forked_at", "formerly", "former"}),
-    SessionReverted: frozenset({"message"}),
-    Attachment: frozenset({"digest"}),
-    PartSeen: frozenset({"message", "part", "call", "text_ref", "input_ref", "output_ref", "child"}),
-    MessageSeen: frozenset({"message"}),
-    MessageGone: frozenset({"message"}),
-    PartGone: frozenset({"message", "part"}),
-    UsageSeen: frozenset({"message"}),
-    ErrorSeen: frozenset({"message"}),
-    CompactionSeen: frozenset({"summary"}),
-    ToolsSeen: frozenset({"digest"}),
-    DocumentSeen: frozenset({"digest", "text_ref"}),
-    Listed: frozenset({"message", "parts"}),
-    ListSeen: frozenset({"after"}),
-    StepSeen: frozenset({"step", "previous", "after", "sent", "system_digest", "toolset"}),
-}
-"""Fields by which messages refer to each other: masked, two of them could become one. All others are masked."""
 SHORT = 80
 """Characters of a text that is mostly a name: of an agent, a tool, a model. These come again with every part."""
 
@@ -59,9 +22,26 @@ def mask_item(items: tuple[Seen, ...]) -> tuple[Seen, ...]:
     return tuple(_masked(item) for item in items)
 
 
+@cache
+def ids_of(struct: type[msgspec.Struct]) -> frozenset[str]:
+    """The fields of a report that are declared as an `Id`, or as several of them."""
+    fields = msgspec.structs.fields(struct)
+    return frozenset(one.encode_name for one in fields if _is_id(inspect.type_info(one.type)))
+
+
+def _is_id(found: inspect.Type) -> bool:
+    match found:
+        case inspect.Metadata(extra={"is_id": True}):
+            return True
+        case inspect.VarTupleType(item_type=item):
+            return _is_id(item)
+        case _:
+            return False
+
+
 def _masked(one: AnyStruct) -> AnyStruct:
     """The value with each text in it masked, but for ids; the same object if there is no secret in it."""
-    ids = IDS.get(type(one), frozenset())
+    ids = ids_of(type(one))
     changed = dict[str, object]()
     for field in one.__struct_fields__:
         before = getattr(one, field)

@@ -17,6 +17,7 @@ from tests.helpers import examples as number_of
 from tests.helpers.given import given
 
 BEGUN = DeskSession(has_begun=True)
+REBUILDING = DeskSession(has_begun=True, has_rebuild=True)
 KIND = 'is no range of messages: write "12-80", or "stop"'
 
 
@@ -44,7 +45,8 @@ def test_a_rebuild_is_of_a_range_or_of_all(range_: str, first: int, last: int) -
 @pytest.mark.parametrize("range_", ["stop", " STOP "])
 def test_a_rebuild_can_be_given_up(range_: str) -> None:
     text = "A rebuild that waits or is under way is given up, and what it has made; otherwise nothing changes."
-    assert Decision(ok=True, text=text, events=(HistoryOrdered(order="abandon"),)) == decided(range_)
+    granted = Decision(ok=True, text=text, events=(HistoryOrdered(order="abandon"),))
+    assert granted == decide(REBUILDING, HistoryRebuild(range_), CommandContext())
 
 
 def test_history_can_be_judged_anew() -> None:
@@ -84,7 +86,8 @@ def test_an_order_before_the_first_model_call_says_that_it_waits_for_it(order: C
 
 def test_a_rebuild_can_be_given_up_wherever_it_was_ordered() -> None:
     stop = HistoryRebuild("stop")
-    assert decide(BEGUN, stop, CommandContext()) == decide(DeskSession(), stop, CommandContext(history=False))
+    off = CommandContext(history=False)
+    assert decide(REBUILDING, stop, CommandContext()) == decide(DeskSession(has_rebuild=True), stop, off)
 
 
 @pytest.mark.parametrize(

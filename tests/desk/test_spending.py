@@ -13,7 +13,15 @@ from structlog.testing import capture_logs
 from schemas.codec import encode
 from schemas.commands import Answer, Command, CommandMessage, HistoryOrder, HistoryRebuild, MemoryPropose, SpendReserve
 from schemas.envelope import Actor, Envelope
-from schemas.events import HistoryOrdered, MemoryReinforced, MemoryWritten, SpendRefused, SpendReserved, SpendSettled
+from schemas.events import (
+    CompartmentSealed,
+    HistoryOrdered,
+    MemoryReinforced,
+    MemoryWritten,
+    SpendRefused,
+    SpendReserved,
+    SpendSettled,
+)
 from schemas.spending_asks import SpendingAsk, SpentBudget, SpentBudgets
 from schemas.subjects import Address, ask
 from services.desk.worker import Desk
@@ -22,7 +30,7 @@ from services.kit.bus import Appender, Bus, Unreachable
 from services.kit.model import BudgetExhausted
 from services.kit.spending import Spending
 from services.settings import Model, Settings
-from tests.helpers.broker_world import HARBOUR, connected, facts, kit_of, opened, quick_settings
+from tests.helpers.broker_world import HARBOUR, connected, facts, kit_of, opened, quick_settings, wrapped
 from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.broker
@@ -240,12 +248,13 @@ async def test_of_two_desks_that_decide_at_once_one_grants_and_the_other_learns_
 
 @pytest.mark.usefixtures("spending")
 async def test_an_order_stands_in_the_log_of_its_session(bus: Bus) -> None:
+    sealed = CompartmentSealed("c1", "r1", 0, 3, 9, "m3", "m9")
+    await Appender(bus).append(wrapped([sealed]), {})
     assert (await order(bus, HistoryOrder(), "w1", HARBOUR)).ok
     assert (await order(bus, HistoryRebuild("3-9"), "w2", HARBOUR)).ok
     assert not (await order(bus, HistoryRebuild("9-3"), "w3", HARBOUR)).ok
-    assert [HistoryOrdered(order="wrapup"), HistoryOrdered(order="rebuild", first=3, last=9)] == await facts(
-        bus, HARBOUR
-    )
+    ordered = [HistoryOrdered(order="wrapup"), HistoryOrdered(order="rebuild", first=3, last=9)]
+    assert [sealed, *ordered] == await facts(bus, HARBOUR)
 
 
 @pytest.mark.usefixtures("spending")

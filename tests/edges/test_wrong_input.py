@@ -18,15 +18,13 @@ from services.kit import rooms
 from services.kit.bus import Bus, LogReader
 from tests.helpers.command_line import answering_rooms, ended
 from tests.helpers.examples import SOME_AND_ALL
-from tests.helpers.wrong_input import Leaf, faults, leaves, line, spread
+from tests.helpers.wrong_input import Leaf, faults, is_taken_in_vain, leaves, line, spread, status_faults
 
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
 
 BEGINS = {"up", "demo", "replay", "bench", "service", "setup", "down", *rooms.ROOMS}
 """Commands that begin, end or connect an installation: here they get what is refused before."""
 LEAVES = list(leaves(parser()))
-NAMES = {"project", "session", "id", "value", "former", "step", "part", "message"}
-"""Arguments that name something: what is not there is refused."""
 
 
 @pytest.fixture(autouse=True)
@@ -65,14 +63,14 @@ async def test_every_command_refuses_every_wrong_argument_in_a_sentence(
     log = LogReader(bus)
     for turn, leaf in enumerate(filter(asked, LEAVES)):
         for name, argument, value in spread(leaf, tmp_path, turn, whole=whole):
-            before = await log.head()
-            found = await asyncio.to_thread(ended, line(leaf, tmp_path, (argument, value)), capsys)
+            before, words = await log.head(), line(leaf, tmp_path, (argument, value))
+            found = await asyncio.to_thread(ended, words, capsys)
             written = [one.event async for one in log.after(before, "log.>") if not isinstance(one.event, MemoryJudged)]
             named |= {one.alias for one in written if isinstance(one, AliasAdded)}
-            what = [*faults(*found, (value,))]
+            what = [*faults(*found, (value,)), *status_faults(leaf, words, found)]
             if found.status != 0 and written:
                 what.append("wrote something, and says that it did not")
-            if found.status == 0 and argument.dest in NAMES and value.strip() and value not in named:
+            if found.status == 0 and is_taken_in_vain(argument, value, named):
                 what.append(f"takes what is not there: {found.out[:80]!r}")
             wrong += [f"annals {' '.join(leaf.words)}: {argument.dest} {name}: {one}" for one in what]
     assert not wrong, "\n".join(wrong)
@@ -87,8 +85,11 @@ def test_every_command_that_begins_something_refuses_wrong_arguments_first(
     wrong: list[str] = []
     for turn, leaf in enumerate(one for one in LEAVES if not asked(one)):
         for name, argument, value in spread(leaf, tmp_path, turn, whole=whole):
-            found = ended(line(leaf, tmp_path, (argument, value)), capsys)
-            what = faults(*found, (value,))
+            words = line(leaf, tmp_path, (argument, value))
+            found = ended(words, capsys)
+            what = [*faults(*found, (value,)), *status_faults(leaf, words, found)]
+            if found.status == 0 and is_taken_in_vain(argument, value, ()):
+                what.append(f"takes what is not there: {found.out[:80]!r}")
             wrong += [f"annals {' '.join(leaf.words)}: {argument.dest} {name}: {one}" for one in what]
     assert not wrong, "\n".join(wrong)
 
@@ -98,7 +99,7 @@ def test_every_command_knows_its_options_and_words(capsys: pytest.CaptureFixture
     for leaf in LEAVES:
         for words in (("--no-such-option",), ("a", "b", "c", "--no-such-option=1"), ("--\x00",)):
             found = ended([*leaf.words, *words], capsys)
-            what = faults(*found)
+            what = [*faults(*found), *status_faults(leaf, [*leaf.words, *words], found)]
             what += [] if found.status == 2 else [f"ends with {found.status!r}, not with 2"]
             wrong += [f"annals {' '.join(leaf.words)} {words}: {one}" for one in what]
     assert not wrong, "\n".join(wrong)

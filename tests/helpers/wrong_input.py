@@ -2,9 +2,14 @@
 
 import argparse
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from services.edges.arguments import parser
+from services.edges.cli import misuse
+from services.kit import rooms
+from tests.helpers.command_line import Ended
 
 TEXTS = {
     "empty": "",
@@ -113,12 +118,12 @@ class Leaf(NamedTuple):
         ]
 
 
-def leaves(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterator[Leaf]:
+def leaves(whole: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterator[Leaf]:
     """Every command below a parser. One with commands of its own is no leaf."""
-    choices = [one.choices for one in parser._actions]  # noqa: SLF001 - as above
+    choices = [one.choices for one in whole._actions]  # noqa: SLF001 - as above
     below = next((one for one in choices if isinstance(one, dict)), None)
     if below is None:
-        yield Leaf(words, parser)
+        yield Leaf(words, whole)
         return
     for name, inner in below.items():
         yield from leaves(inner, (*words, name))
@@ -188,6 +193,46 @@ def faults(status: object, out: str, error: str, given: Sequence[str] = ()) -> l
     if len(error) > MOST_ERROR:
         found.append(f"prints {len(error)} characters of errors")
     return found
+
+
+def status_faults(leaf: Leaf, words: Sequence[str], found: Ended) -> list[str]:
+    """What is wrong with the exit status of a command: 0 is done, 1 refused, and 2 used as no command can be.
+
+    The last is what its parser refuses, or what contradicts itself. Both others are up to what is there.
+    """
+    what = []
+    is_usage = is_misuse(leaf, words)
+    if is_usage != (found.status == 2):
+        what.append(f"ends with {found.status!r}, and its arguments {'are wrong' if is_usage else 'may be right'}")
+    if found.status != 0 and not found.error.strip():
+        what.append("says what is wrong among what is right, and not as an error")
+    if found.status == 2 and found.out:
+        what.append(f"prints {found.out[:80]!r} before it refuses its arguments")
+    return what
+
+
+def is_misuse(leaf: Leaf, words: Sequence[str]) -> bool:
+    """Whether a command can be given no such words, whatever is there."""
+    try:
+        options = parser().parse_args(words)
+    except SystemExit:
+        return True
+    return leaf.words[0] not in rooms.ROOMS and bool(misuse(options))
+
+
+def is_taken_in_vain(argument: argparse.Action, value: str, known: Container[str]) -> bool:
+    """Whether a value names what is not there, so that a command that has it can be done by nobody.
+
+    Whatever is no free text and has no type of its own is such a name. An empty one is left out where it may be. A
+    file has to be there in the end, whether it was read or written, and to have something in it.
+    """
+    if argument.type is Path:
+        path = Path(value)
+        return not path.exists() or (path.is_file() and not path.stat().st_size)
+    if argument.type is not None or argument.choices is not None:
+        return False
+    is_left_out = not value and argument.default == "" and not argument.required
+    return not is_left_out and value not in known
 
 
 MOST_ERROR = 4_000

@@ -239,7 +239,7 @@ async def test_where_nothing_is_made_anew_nothing_is_given_up(bus: Bus, session:
     async with opened(historian := Historian(), bus, settings()):
         await until(historian.idle)
         runs = len(await of(bus, HistoryRequested))
-        assert "otherwise nothing changes" in await rebuild(bus, "stop")
+        await append(bus, HistoryOrdered(order="abandon"))  # the desk refuses it today
         await until(historian.idle)
         assert runs == len(await of(bus, HistoryRequested))
         assert [] == await of(bus, HistoryAbandoned)

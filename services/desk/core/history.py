@@ -1,5 +1,6 @@
 """Orders about history: what is to be done, and with which messages."""
 
+from collections.abc import Mapping
 from enum import Enum
 
 from schemas.commands import HistoryOrder, HistoryRebuild, HistoryRescore
@@ -8,6 +9,9 @@ from services.domain.decision import Decision
 from services.domain.ranges import MAX_ECHO, BadRange, ends_of
 
 STOP = "stop"
+REBUILD, ABANDON = "rebuild", "abandon"
+OF_REBUILDS: Mapping[str, bool] = {REBUILD: True, ABANDON: False}
+"""Orders about a rebuild -> whether one is wanted behind them."""
 LAST_ORDINAL = 10**9
 
 
@@ -22,6 +26,8 @@ class HistoryState(Enum):
     """By the project's own settings."""
     NO_MODEL = "no model"
     """It is compressed by rules alone: no model is set."""
+    NONE = "none"
+    """Nothing of it is compressed yet."""
 
 
 REFUSED = {
@@ -37,16 +43,25 @@ NO_MODEL = (
 )
 
 
+NO_HISTORY = (
+    "Nothing was ordered: this session has no compressed history yet, which could be made or judged anew; "
+    "`/ctx-wrapup` has all compressed that can be."
+)
+NO_REBUILD = "Nothing was given up: no rebuild was ordered in this session since the last one was given up."
+
+
 def order(command: HistoryOrder | HistoryRebuild | HistoryRescore, state: HistoryState, newest: int = 0) -> Decision:
-    """Order it, or refuse what nobody would do. To give a rebuild up is never refused.
+    """Order it, or refuse what nobody would do. To give a rebuild up is refused only where none was ordered.
 
     `newest`: the number of the session's newest message; 0: it is not known.
     """
-    if isinstance(command, HistoryRebuild) and command.range.strip().lower() == STOP:
+    if is_stop(command):
         text = "A rebuild that waits or is under way is given up, and what it has made; otherwise nothing changes."
-        return Decision(ok=True, text=text, events=(HistoryOrdered(order="abandon"),))
+        return Decision(ok=True, text=text, events=(HistoryOrdered(order=ABANDON),))
     if state in REFUSED:
         return Decision(ok=False, text=f"Nothing was ordered: {REFUSED[state]}.")
+    if state is HistoryState.NONE and not isinstance(command, HistoryOrder):
+        return Decision(ok=False, text=NO_HISTORY)
     when = "in the background"
     if state is HistoryState.BEFORE:
         when += ", after the first model call of this session"
@@ -66,6 +81,11 @@ def order(command: HistoryOrder | HistoryRebuild | HistoryRescore, state: Histor
             return Decision(ok=True, text=text, events=(HistoryOrdered(order="rescore"),))
 
 
+def is_stop(command: HistoryOrder | HistoryRebuild | HistoryRescore) -> bool:
+    """Whether a rebuild is to be given up."""
+    return isinstance(command, HistoryRebuild) and command.range.strip().lower() == STOP
+
+
 def _rebuild(named: str, when: str, newest: int) -> Decision:
     """Of a range, or of everything."""
     try:
@@ -79,7 +99,7 @@ def _rebuild(named: str, when: str, newest: int) -> Decision:
         return Decision(ok=False, text=f"Nothing was ordered: {reason}.")
     which = f"Messages {first}-{last}, out to the bounds of their compartments," if first else "All compressed history"
     text = f"{which} will be made anew {when}. What is there now holds until then."
-    return Decision(ok=True, text=text, events=(HistoryOrdered(order="rebuild", first=first, last=last),))
+    return Decision(ok=True, text=text, events=(HistoryOrdered(order=REBUILD, first=first, last=last),))
 
 
 def parse_range(text: str) -> tuple[int, int]:

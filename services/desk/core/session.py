@@ -16,6 +16,11 @@ replace = msgspec.structs.replace
 NOTHING_WAITS = (
     "Nothing was ordered: nothing waits in this session, which has made no model call yet. Do this when it has."
 )
+WAITS_ALREADY = "Nothing was ordered: a flush is waiting already, and is made at the next model call."
+NOTHING_NEW = (
+    "Nothing was ordered: nothing is waiting. No text of this session is old enough to leave its prompt, no drop is "
+    "queued, and its history and what is remembered are in the prompt as they are."
+)
 
 
 class DeskSession(msgspec.Struct, frozen=True):
@@ -24,6 +29,10 @@ class DeskSession(msgspec.Struct, frozen=True):
     tags: Tags = Tags()
     has_begun: bool = False
     """Whether it has made a model call."""
+    is_flushed: bool = False
+    """Whether a flush was ordered since its newest model call."""
+    has_rebuild: bool = False
+    """Whether a rebuild of history was ordered, and none was given up since."""
     newest: int = 0
     """The highest number of a message; 0: none is listed."""
 
@@ -31,7 +40,12 @@ class DeskSession(msgspec.Struct, frozen=True):
 def evolve(session: DeskSession, event: Event, envelope: Envelope) -> DeskSession:
     match event:
         case StepOpened():
-            return session if session.has_begun else replace(session, has_begun=True)
+            is_same = session.has_begun and not session.is_flushed
+            return session if is_same else replace(session, has_begun=True, is_flushed=False)
+        case FlushRequested():
+            return replace(session, is_flushed=True)
+        case HistoryOrdered(order=ordered) if ordered in history.OF_REBUILDS:
+            return replace(session, has_rebuild=history.OF_REBUILDS[ordered])
         case _:
             if isinstance(event, MessageListed) and (newest := max(event.ordinals, default=0)) > session.newest:
                 session = replace(session, newest=newest)
@@ -46,10 +60,17 @@ def drop(session: DeskSession, command: DropQueue, context: CommandContext) -> D
 
 
 @command(FlushRequest, on=DeskSession, writes=(FlushRequested,))
-def flush(session: DeskSession, command: FlushRequest, _: CommandContext) -> Decision:
-    """Have everything that waits applied at the next model call. What that came to, the plan of that call says."""
+def flush(session: DeskSession, command: FlushRequest, context: CommandContext) -> Decision:
+    """Have everything that waits applied at the next model call. What that came to, the plan of that call says.
+
+    It is refused where the facts show that nothing waits: no lane touches one of the newest tags of its own accord.
+    """
     if not session.has_begun and not session.tags.last:
         return Decision(ok=False, text=NOTHING_WAITS)
+    if session.is_flushed:
+        return Decision(ok=False, text=WAITS_ALREADY)
+    if session.has_begun and not (context.has_news or tags.has_old(session.tags, context.protected)):
+        return Decision(ok=False, text=NOTHING_NEW)
     text = "Everything that waits will be applied at the next model call."
     return Decision(ok=True, text=text, events=(FlushRequested(reason=command.reason),))
 
@@ -63,15 +84,23 @@ def order(session: DeskSession, command: HistoryOrder, context: CommandContext) 
 @command(HistoryRebuild, on=DeskSession, writes=(HistoryOrdered,), address=AddressKind.SESSION)
 def rebuild(session: DeskSession, command: HistoryRebuild, context: CommandContext) -> Decision:
     """Have compressed history made anew, or give that up."""
-    return history.order(command, _history_state(session, context), session.newest)
+    if history.is_stop(command) and not session.has_rebuild:
+        return Decision(ok=False, text=history.NO_REBUILD)
+    return history.order(command, _past_state(session, context), session.newest)
 
 
 @command(HistoryRescore, on=DeskSession, writes=(HistoryOrdered,), address=AddressKind.SESSION)
 def rescore(session: DeskSession, command: HistoryRescore, context: CommandContext) -> Decision:
     """Have a model judge anew how long each part of the history is worth keeping."""
-    state = _history_state(session, context)
+    state = _past_state(session, context)
     has_none = not context.has_models and state not in history.REFUSED
     return history.order(command, history.HistoryState.NO_MODEL if has_none else state)
+
+
+def _past_state(session: DeskSession, context: CommandContext) -> history.HistoryState:
+    """For an order about what is compressed already."""
+    state = _history_state(session, context)
+    return state if context.has_history or state in history.REFUSED else history.HistoryState.NONE
 
 
 def _history_state(session: DeskSession, context: CommandContext) -> history.HistoryState:

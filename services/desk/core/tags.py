@@ -133,6 +133,11 @@ def _queued(tags: Tags, fresh: Sequence[int], known: int, protected: int) -> str
     return " ".join(sentences)
 
 
+def has_old(tags: Tags, protected: int) -> bool:
+    """Whether any tag in the prompt is older than the newest ones, which stay whoever asks."""
+    return len(newest(tags.last, protected + 1, tags.is_listed)) > protected
+
+
 def parse_tags(text: str) -> tuple[int, ...]:
     """The argument of `ctx_reduce`, such as `3-5,8`, as sorted numbers. Raises `BadRange`."""
     if not text.strip():

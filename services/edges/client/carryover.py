@@ -42,6 +42,9 @@ def carryover(cases: Path, transcripts: Path, out: Path, budget: int) -> int:
         why = (error.strerror or "it is damaged") if isinstance(error, OSError) else misread(error)
         write_error(f"{cases} cannot be read as a list of cases: {why}; name another")
         return 1
+    if not wanted:
+        write_error(f"{cases} has no case, so that nothing was compressed; name another")
+        return 1
     missing = sorted({one.session for one in wanted if not _file(transcripts, one.session)})
     if missing:
         write_error(f"{transcripts} has no session {missing[0]}: name the folder of neutral transcripts.")

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from services.edges.argument_types import whole_number
+from services.edges.argument_types import free_text, whole_number
 
 KINDS = ("session", "message", "run", "actor")
 """The kinds of sources of which all memories can be taken back."""
@@ -39,7 +39,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
     write = add("write", "remember something of the project")
     write.add_argument("--session", default="", help="the session that it comes from")
-    write.add_argument("text")
+    write.add_argument("text", type=free_text)
     write.add_argument("--category", default="", help="such as PROJECT_RULES; by default the words decide")
     write.add_argument("--importance", default="normal", help="low, normal or high")
     _reasoned(_named(add("approve", "take up what was proposed")))
@@ -48,15 +48,17 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     _reasoned(_named(add("restore", "make an archived, expired or superseded memory active again")))
     _undone(_named(add("pin", "show a memory before others, and stop it from fading")))
     edit = _named(add("edit", "change the words of a memory, its category or how it weighs"))
-    edit.add_argument("text", nargs="?", default="", help="what it says from now on; by default the same")
+    edit.add_argument(
+        "text", type=free_text, nargs="?", default="", help="what it says from now on; by default the same"
+    )
     edit.add_argument("--category", default="", help="such as PROJECT_RULES; by default the same")
     edit.add_argument("--importance", default="", help="low, normal or high; by default the same")
     merge = add("merge", "make one memory of several; the first one goes on, with these words")
     merge.add_argument("id", metavar="ID", nargs="+", help="their ids, or the beginnings of them: two or more")
-    merge.add_argument("--text", required=True, help="what it says from now on")
+    merge.add_argument("--text", type=free_text, required=True, help="what it says from now on")
     merge.add_argument("--category", default="", help="needed where theirs differ")
     _named(add("split", "make several memories of one, each with one of its facts")).add_argument(
-        "text", metavar="TEXT", nargs="+", help="the words of each: two or more"
+        "text", type=free_text, metavar="TEXT", nargs="+", help="the words of each: two or more"
     )
     policy = add("policy", "show what is done with candidates, by where they come from; or say what is to be done")
     policy.add_argument("trust", nargs="?", default="", help="such as agent or summary")
@@ -89,7 +91,7 @@ def _named(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
 
 
 def _reasoned(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    parser.add_argument("--reason", default="", help="why, for those who read the history of it")
+    parser.add_argument("--reason", type=free_text, default="", help="why, for those who read the history of it")
     return parser
 
 

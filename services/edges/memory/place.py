@@ -24,7 +24,7 @@ from schemas.view_asks import (
     ProjectSummary,
 )
 from services.domain.aliases import Aliases, evolve
-from services.kit.bus import Bus, Unreachable
+from services.kit.bus import Bus, NoResponder, Unreachable
 from services.kit.project_name import beginning, is_of, name_of
 
 PATIENCE = 10.0
@@ -68,8 +68,10 @@ async def project_meant(bus: Bus, name: str, here: Path) -> str:
     try:
         aliases = await aliases_of(bus)
         project, known = aliases.project(name), {one.project for one in await projects_of(bus)}
-    except (NoProject, Unreachable):
-        return name  # who is asked next says what is wrong, or knows that project without the views
+    except NoResponder:
+        return name  # nobody has the views: who is asked next says so, or knows that project without them
+    except Unreachable as error:
+        raise NoProject(f"whether there is a project {name[:LONGEST_NAME]} could not be looked up: {error}") from error
     if project in {*known, *map(aliases.project, (*known, *aliases.led))}:
         return project
     with suppress(NoProject):  # a repository has its name before a harness has worked in it

@@ -2,6 +2,8 @@
 
 import argparse
 
+from services.edges.argument_types import free_text
+
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add what `annals project` can do."""
@@ -28,6 +30,6 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     merge = add("merge", "merge another project into this one, and show which settings that changes")
     merge.add_argument("former", metavar="NAME", help="that name, or the beginning of it")
     rename = add("rename", "give the project a name to call it by")
-    rename.add_argument("name", metavar="NAME")
+    rename.add_argument("name", type=free_text, metavar="NAME")
     undo = add("undo", "take back a merge, or a name that was given")
     undo.add_argument("former", metavar="NAME", nargs="?", default="", help="by default the name that came last")

@@ -6,7 +6,7 @@ from typing import get_args
 
 from schemas.tools import Source
 from services.domain.finding import echo
-from services.edges.argument_types import moment, whole_number
+from services.edges.argument_types import free_text, moment, whole_number
 
 LAST = 10**9
 """A number that no session's messages reach."""
@@ -17,7 +17,7 @@ MOST_HITS = 200
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `annals search`."""
-    parser.add_argument("query", nargs="+", metavar="WORD", help="what to look for; an id is looked up")
+    parser.add_argument("query", type=free_text, nargs="+", metavar="WORD", help="what to look for; an id is looked up")
     parser.add_argument("--project", default="", help="another project than that of this folder")
     parser.add_argument(
         "--source",
@@ -39,7 +39,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def add_ask_to(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `annals ask`."""
-    parser.add_argument("text", nargs="+", metavar="TEXT", help="a request, as you would send it to an agent")
+    parser.add_argument(
+        "text", type=free_text, nargs="+", metavar="TEXT", help="a request, as you would send it to an agent"
+    )
     parser.add_argument("--project", default="", help="another project than that of this folder")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
