@@ -35,6 +35,7 @@ from schemas.commands import (
     MemoryRevise,
     MemorySplit,
     MemoryWrite,
+    NoteWrite,
     PolicySet,
 )
 from schemas.events import (
@@ -55,10 +56,12 @@ from services.edges.memory.command import memory
 from services.edges.memory.exchange import ExportedMemory, export_text, item_of, memories_of_export
 from services.kit.bus import Bus, connection
 from services.kit.endpoint import read, write
+from services.responder.worker import Responder
 from services.settings import Nats, Settings
+from tests.desk.test_books import send
 from tests.helpers.broker_world import facts, opened, quick_settings
 from tests.helpers.surroundings import surroundings
-from tests.helpers.waiting import PATIENCE
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.broker
 
@@ -737,3 +740,55 @@ async def test_a_store_of_another_tool_is_proposed_with_its_tool_and_file(run: R
     await run("quarantine", "run", source)
     assert 0 == run.status
     assert [[proposed.memory]] == [one.memories for one in await facts(bus) if isinstance(one, MemoryQuarantined)]
+
+
+@pytest.fixture
+async def views(bus: Bus, tmp_path: Path) -> AsyncIterator[None]:
+    async with opened(Responder(), bus, quick_settings(tmp_path / "views")):
+        yield
+
+
+WORDS = (
+    ("Always number the berths from the sea. They never change.", "NAMING", "high"),
+    ("Never moor without a lamp.", "PROJECT_RULES", "normal"),
+    ("The harbour master's API answers in 30 s because the gate is slow.", "ARCHITECTURE", "low"),
+    ("Quays are <b>never</b> closed - not even on `Sundays`.", "CONSTRAINTS", "normal"),
+    ("## Deploys\n- go out before noon, and never on Fridays", "PROJECT_RULES", "normal"),
+)
+
+
+@pytest.mark.usefixtures("desk", "views")
+async def test_an_export_is_nothing_new_in_its_project_and_all_new_in_an_empty_one(
+    run: Ran, bus: Bus, tmp_path: Path
+) -> None:
+    assert (await send(bus, NoteWrite(text="Ask Ada."), "n1", address=Address("other"))).ok
+    for at, (text, category, importance) in enumerate(WORDS):
+        command = MemoryWrite(text, category, importance)
+        assert (await send(bus, command, f"w{at}", address=Address("harbour"))).ok
+    (written, *_) = [one for one in await facts(bus) if isinstance(one, MemoryWritten)]
+    assert (await send(bus, MemoryPin(written.memory), "p1", address=Address("harbour"))).ok
+
+    async def is_exported() -> bool:
+        await run("list", project="other")
+        is_known = run.status == 0
+        exported = memories_of_export((await run("export")).out)
+        return is_known and len(WORDS) == len(exported) and any(one.pinned for one in exported)
+
+    await until(is_exported)
+    path = tmp_path / "memory.md"
+    path.write_text(run.out)
+
+    await run("import", str(path))
+    assert (0, f"0 proposed, {len(WORDS)} known already, 0 refused.\n") == (run.status, run.out)
+    assert [] == [one for one in await facts(bus) if isinstance(one, MemoryProposed)]
+
+    await run("import", str(path), project="other")
+    assert (0, f"{len(WORDS)} proposed, 0 refused.\n") == (run.status, run.out)
+    proposed = [one for one in await facts(bus, Address("other")) if isinstance(one, MemoryProposed)]
+    assert {(text, category) for text, category, _ in WORDS} == {(one.text, one.category) for one in proposed}
+    assert {f"import:Annals:{path}"} == {one.run for one in proposed}
+
+    await run("import", str(path), project="other")
+    assert (0, f"0 proposed, {len(WORDS)} known already, 0 refused.\n") == (run.status, run.out)
+    again = [one for one in await facts(bus, Address("other")) if isinstance(one, MemoryProposed)]
+    assert proposed == again
