@@ -245,6 +245,8 @@ class MemorySource(msgspec.Struct, frozen=True):
     session: str
     message: str
     seq: int
+    run: str = ""
+    """The run that found it there, or the import with tool and file (`import:mem0:/home/ada/memories.json`)."""
 
 
 class MemoryEntry(msgspec.Struct, frozen=True):

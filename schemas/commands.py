@@ -86,7 +86,7 @@ class MemoryPropose(Command, frozen=True):
     session: str = ""
     evidence: tuple[Count, ...] = ()
     run: str = ""
-    """The run that found it."""
+    """The run that found it, or the import with tool and file."""
 
 
 class MemoryDecide(Command, frozen=True):

@@ -2171,6 +2171,10 @@ export interface MemorySource {
   session: string;
   message: string;
   seq: number;
+  /**
+   * The run that found it there, or the import with tool and file (`import:mem0:/home/ada/memories.json`).
+   */
+  run?: string;
 }
 /**
  * An active memory that is not in the head of new sessions.
@@ -2391,7 +2395,7 @@ export interface MemoryPropose {
   session?: string;
   evidence?: number[];
   /**
-   * The run that found it.
+   * The run that found it, or the import with tool and file.
    */
   run?: string;
 }

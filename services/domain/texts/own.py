@@ -37,6 +37,7 @@ _QUOTED_LINE = re.compile(r"\s{0,12}[>》|]")
 _ELEMENT = re.compile(r"\s{0,12}<(?P<name>[a-zA-Z][\w.-]{0,40})(?:\s[^<>]{0,300})?>\s*$")
 _ELEMENT_BEHIND = re.compile(r"[^<`]{1,200}[\s:\uff1a]<(?P<name>[a-zA-Z][\w.-]{0,40})(?:\s[^<>]{0,300})?>\s*$")
 """One that begins behind words: it counts where it is closed."""
+_CLOSING_TAG = re.compile(r"</[a-zA-Z][\w.-]{0,40}>")
 _COMMENTS = {"/*": "*/", "<!--": "-->", "(*": "*)", "{-": "-}", '"""': '"""', "'''": "'''"}
 """The signs that open a comment of several lines at its beginning -> those that close it."""
 _OPENING_MARKS = {'"': '"', "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb", "\u300c": "\u300d", "'": "'"}
@@ -152,17 +153,18 @@ def marked_lines(text: str) -> tuple[MarkedLine, ...]:
     return tuple(_without_long_paragraphs(marked))
 
 
-def unquoted_lines(text: str) -> Iterator[str]:
+def unquoted_lines(text: str, most: int = LONGEST) -> Iterator[str]:
     """Lines outside of fences, block quotes, indented code, elements and quotations of several lines.
 
-    Whoever sent the message may have pasted them.
+    Whoever sent the message may have pasted them. `most`: characters that are looked at.
     """
-    return ("" if line.mark else line.text for line in _quoted(text))
+    return ("" if line.mark else line.text for line in _quoted(text, most))
 
 
-def _quoted(text: str) -> list[MarkedLine]:
-    lines = _lines(text[:LONGEST])
+def _quoted(text: str, most: int = LONGEST) -> list[MarkedLine]:
+    lines = _lines(text[:most])
     last_with = {mark: at for at, line in enumerate(lines) for mark in _OPENING_MARKS.values() if mark in line}
+    last_with |= {tag: at for at, line in enumerate(lines) if "</" in line for tag in _CLOSING_TAG.findall(line)}
     found: list[MarkedLine] = []
     is_blank = True
     while len(found) < len(lines):
@@ -199,7 +201,7 @@ def _end(lines: list[str], at: int, last_with: Mapping[str, int]) -> int | None:
         return _next(lines, at, lambda one: closing in one)
     if element := _ELEMENT_BEHIND.match(line):
         closing = f"</{element['name']}>"
-        return next((below for below in range(at + 1, len(lines)) if closing in lines[below]), None)
+        return _next(lines, at + 1, lambda one: closing in one) if last_with.get(closing, -1) > at else None
     plain = line.strip()
     for opens, closes in _COMMENTS.items():
         if plain.startswith(opens):

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -10,6 +10,7 @@ from services.edges.connect.jsonc import Member, Node, parse
 
 _BLANK = " \t"
 _SPACE = " \t\r\n"
+_SUBSTITUTED = re.compile(r"\{(?=(?:env|file):)")
 _INDENTED = re.compile(r'\n([ \t]+)"')
 
 Path = Sequence[str | int]
@@ -34,20 +35,20 @@ def patch(before: str, after: str) -> Patch:
     return Patch(start, before[start : len(before) - end], after[start : len(after) - end])
 
 
-def replace(text: str, path: Path, value: object) -> str:
-    """Replace the value that is there."""
+def replace(text: str, path: Path, value: object, verbatim: Collection[str] = ()) -> str:
+    """Replace the value that is there. `verbatim`: strings of it in which the reader must replace nothing."""
     node = at(parse(text), path)
-    return text[: node.start] + _json(value) + text[node.end :]
+    return text[: node.start] + _json(value, verbatim) + text[node.end :]
 
 
-def append(text: str, path: Path, value: object, name: str | None = None) -> str:
-    """Add a last member to the object or array at this path."""
+def append(text: str, path: Path, value: object, name: str | None = None, verbatim: Collection[str] = ()) -> str:
+    """Add a last member to the object or array at this path. `verbatim`: as for `replace`."""
     container = at(parse(text), path)
     last = container.members[-1] if container.members else None
     close = container.end - 1
     place = len(text[:close].rstrip(_SPACE))
     is_closed_below = "\n" in text[place:close]
-    added = _json(value) if name is None else f"{_json(name)}: {_json(value)}"
+    added = _json(value, verbatim) if name is None else f"{_json(name)}: {_json(value, verbatim)}"
     if last is not None and last.comma >= 0:
         added += ","
     if is_closed_below or (last is None and ("\n" in text or not path)):
@@ -128,5 +129,10 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _json(value: object, verbatim: Collection[str] = ()) -> str:
+    """A value as JSON. OpenCode replaces `{env:NAME}` and `{file:NAME}` in a configuration before it reads the JSON."""
+    text = json.dumps(value, ensure_ascii=False)
+    for one in filter(_SUBSTITUTED.search, verbatim):
+        plain = json.dumps(one, ensure_ascii=False)
+        text = text.replace(plain, _SUBSTITUTED.sub(r"\\u007b", plain))
+    return text

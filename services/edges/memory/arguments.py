@@ -64,9 +64,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     policy.add_argument("trust", nargs="?", default="", help="such as agent or summary")
     policy.add_argument("to", metavar="ACTION", nargs="?", default="", help="applied, held or refused")
     policy.set_defaults(session="", as_of=0)
-    taken = add("import", "propose each sentence of these files, such as CLAUDE.md, AGENTS.md or a folder of Markdown")
-    taken.add_argument("paths", metavar="PATH", nargs="+", type=Path)
-    taken.add_argument("--restore", action="store_true", help="they are exports: restore their memories as they were")
+    _add_import(add("import", "propose each sentence of these files: Markdown, or what another tool has stored"))
     exported = add("export", "print the active memories as Markdown that `import --restore` reads back")
     exported.set_defaults(session="", as_of=0, status="active")
     review = add("review", "go through what waits, one by one, with the words that it came from")
@@ -74,6 +72,18 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     quarantine = _undone(_reasoned(add("quarantine", "take back all that came of one session, message, run or actor")))
     quarantine.add_argument("kind", choices=KINDS)
     quarantine.add_argument("value", help="its id")
+
+
+def _add_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="such as CLAUDE.md, docs/ or claude-mem.db")
+    parser.add_argument(
+        "--from",
+        dest="origin",
+        default="",
+        metavar="NAME",
+        help="what a store of several projects calls this one; by default as its folder is called",
+    )
+    parser.add_argument("--restore", action="store_true", help="they are exports: restore their memories as they were")
 
 
 def add_notes(parser: argparse.ArgumentParser) -> None:

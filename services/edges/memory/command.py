@@ -1,7 +1,6 @@
 """`annals memory`, run: a person's question or command goes to the broker as theirs, and the answer is printed."""
 
 import argparse
-import re
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -10,21 +9,14 @@ import msgspec
 
 from schemas.asks import MemoryAsk, MemoryReply
 from schemas.codec import encode
-from schemas.commands import Command, MemoryPin, MemoryPropose, MemoryWrite
 from schemas.subjects import Address, BadSubject, ask
 from services.edges.memory.decisions import Incomplete, commands
-from services.edges.memory.exchange import (
-    ExportedMemory,
-    NothingToImport,
-    export_text,
-    files,
-    item_of,
-    memories_of_export,
-    sentences,
-)
-from services.edges.memory.place import PATIENCE, NoProject, check_session, project_meant
+from services.edges.memory.exchange import export_text, item_of
+from services.edges.memory.importing import ImportReport, import_files
+from services.edges.memory.place import PATIENCE, NoProject, check_session, project_meant, working_tree
 from services.edges.memory.readings import VIEWS, NotFound, question, text_of, values_of
 from services.edges.memory.review import review
+from services.edges.memory.stores.files import NothingToImport
 from services.edges.person import NO_TEXT, person_bus, print_answer, refused, send_as_person
 from services.edges.terminal import write, write_error, write_file, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
@@ -38,7 +30,7 @@ async def memory(options: argparse.Namespace, settings: Settings, here: Path) ->
             project = await project_meant(bus, options.project, here)
             if session := _session_named(options):
                 await check_session(bus, project, session)
-            return await _action(options)(bus, options, project)
+            return await _action(options, here)(bus, options, project)
     except (NoProject, NotFound, Incomplete, NothingToImport, Unreachable, TooLarge, BadSubject) as error:
         return refused(str(error))
     except UnicodeError:
@@ -52,12 +44,12 @@ def _session_named(options: argparse.Namespace) -> str:
     return str(getattr(options, "session", ""))
 
 
-def _action(options: argparse.Namespace) -> Callable[[Bus, argparse.Namespace, str], Awaitable[int]]:
+def _action(options: argparse.Namespace, here: Path) -> Callable[[Bus, argparse.Namespace, str], Awaitable[int]]:
     match options.action:
         case "review" if not options.json:
             return _review
         case "import":
-            return _import
+            return partial(_import, here=here)
         case "export":
             return _export
         case "policy" if options.trust:
@@ -83,32 +75,18 @@ async def _export(bus: Bus, options: argparse.Namespace, project: str) -> int:
     return 0
 
 
-async def _import(bus: Bus, options: argparse.Namespace, project: str) -> int:
-    """Propose sentences of files, or restore what exports have. What is refused is reported, and the rest goes on."""
-    done, failed = 0, 0
-    for path in files(options.paths):
-        text = path.read_text(encoding="utf-8", errors="replace")
-        items = (
-            memories_of_export(text) if options.restore else tuple(ExportedMemory("", one) for one in sentences(text))
-        )
-        for item in items:
-            answer = await send_as_person(bus, Address(project), _taken_in(item, is_export=options.restore))
-            done, failed = done + answer.ok, failed + (not answer.ok)
-            if not answer.ok:
-                write_error(answer.text)
-            elif item.pinned and (name := _MEMORY.search(answer.text)):
-                await send_as_person(bus, Address(project), MemoryPin(name[0]))
-    write(f"{done} {'taken up' if options.restore else 'proposed'}, {failed} refused.")
-    return 1 if failed else 0
-
-
-_MEMORY = re.compile(r"\bm[0-9a-f]{10}\b")
-
-
-def _taken_in(item: ExportedMemory, *, is_export: bool) -> Command:
-    if is_export:
-        return MemoryWrite(item.text, item.category, item.importance)
-    return MemoryPropose(item.category, item.text)
+async def _import(bus: Bus, options: argparse.Namespace, project: str, here: Path) -> int:
+    """Propose what files say, or restore what exports have. What is refused is reported, and the rest goes on."""
+    report = ImportReport(is_restored=options.restore)
+    origin = options.origin or working_tree(here).name
+    await import_files(partial(send_as_person, bus, Address(project)), options.paths, origin, report)
+    if options.json:
+        write_json(report.values())
+    else:
+        for problem in report.problems:
+            write_error(problem)
+        write(report.text())
+    return 1 if report.problems else 0
 
 
 async def _read(bus: Bus, options: argparse.Namespace, project: str) -> int:

@@ -1,28 +1,17 @@
-"""A project's memory as Markdown, there and back: what a person exports, and sentences of files that they import."""
+"""A project's memory as Markdown, there and back."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable
 
 import msgspec
 
 from schemas.asks import MemoryEntry
-from services.domain.texts.bounds import flat
-from services.domain.texts.own import unquoted_lines
-from services.domain.texts.paragraphs import paragraphs
-from services.domain.texts.sentences import is_informative, split
 
-MOST_FILES = 500
-LONGEST = 400
-"""Characters of a memory."""
+TITLE = "# What is remembered of "
+"""The beginning of every export."""
 _ITEM = "- "
 _END = re.compile(r" <!-- annals(?P<marks>[\w ]*) -->")
 _HEADING = re.compile(r"## (?P<name>[A-Z_]+)")
-_MARKS = re.compile(r"\*\*|__")
-
-
-class NothingToImport(LookupError):
-    """No file has anything to import; says what would."""
 
 
 class ExportedMemory(msgspec.Struct, frozen=True):
@@ -39,7 +28,7 @@ def export_text(project: str, items: Iterable[ExportedMemory]) -> str:
     by_category: dict[str, list[ExportedMemory]] = {}
     for item in items:
         by_category.setdefault(item.category, []).append(item)
-    lines = [f"# What is remembered of {project}"]
+    lines = [f"{TITLE}{project}"]
     for category in sorted(by_category):
         lines += ["", f"## {category}", ""]
         for item in by_category[category]:
@@ -76,29 +65,3 @@ def memories_of_export(text: str) -> tuple[ExportedMemory, ...]:
             end = mark.end()
         at = end + 1
     return tuple(found)
-
-
-def sentences(text: str) -> Iterator[str]:
-    """The sentences of a Markdown file, each once: without code, quotations, headings, tables and what is too long."""
-    seen: set[str] = set()
-    lines = "\n".join(line for line in unquoted_lines(text) if not line.lstrip().startswith(("#", "|", "@", "<!--")))
-    for paragraph in paragraphs(_MARKS.sub("", lines)):
-        for sentence in (flat(one) for item in paragraph.items for one in split(item)):
-            if is_informative(sentence) and len(sentence) <= LONGEST and sentence not in seen and sentence[-1] != ":":
-                seen.add(sentence)
-                yield sentence
-
-
-def files(paths: Sequence[Path]) -> Iterator[Path]:
-    """The files that these paths name: of a folder all of Markdown in it. Raises `NothingToImport`."""
-    found: list[Path] = []
-    for path in paths:
-        if path.is_dir():
-            found += sorted(one for one in path.rglob("*.md") if one.is_file())[:MOST_FILES]
-        elif path.is_file():
-            found.append(path)
-        else:
-            raise NothingToImport(f"there is no file {path}; name one such as CLAUDE.md, AGENTS.md or a folder of them")
-    if not found:
-        raise NothingToImport(f"no file of Markdown is in {', '.join(map(str, paths))}")
-    yield from found

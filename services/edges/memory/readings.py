@@ -107,5 +107,5 @@ def _lines(entry: MemoryEntry) -> Iterator[str]:
     if entry.expires_at:
         yield f"expires       {entry.expires_at}"
     for source in entry.sources:
-        where = "/".join(filter(None, (source.session, source.message)))
+        where = "/".join(filter(None, (source.session, source.message))) or source.run
         yield f"from          {source.actor}{f', {where}' if where else ''}, fact {source.seq}"

@@ -17,6 +17,8 @@ _REJECTED = {
     "quarantined": "all that comes from this source is taken back; a person can undo that (memory.quarantine)",
     "policy": "candidates of this trust are refused in this project; a person can change that (policy.set)",
 }
+PROPOSED = "Proposed as "
+"""The beginning of the answer about a candidate that was not known, and waits."""
 REPORT = "report"
 """The mark of a candidate that a person asked for and that only reports the state of the work: it gets little
 weight."""
@@ -44,7 +46,7 @@ def _text(book: Book, judgement: Judgement, words: str) -> str:
             return f"Remembered as {name}."
         case "held":
             why = next((f", since {REASONS[one]}" for one in reasons if one in REASONS), "")
-            return f"Proposed as {name}{why}. It is not part of the project's memory before it is taken up."
+            return f"{PROPOSED}{name}{why}. It is not part of the project's memory before it is taken up."
         case "absorbed" if not reasons:
             return f"{name} says the same already; that it was seen again is noted."
         case "absorbed" if reasons[0] == "identity":

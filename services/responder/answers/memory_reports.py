@@ -123,7 +123,7 @@ def _entry(memory: Memory, of_strength: float, *, is_shown: bool, reason: Reason
         verification=memory.verification,
         expires_at=memory.expires_at.isoformat() if memory.expires_at else "",
         seen=memory.seen,
-        sources=tuple(MemorySource(one.actor, one.session, one.message, one.seq) for one in memory.sources),
+        sources=tuple(MemorySource(one.actor, one.session, one.message, one.seq, one.run) for one in memory.sources),
         importance=memory.importance,
         change=memory.change.kind if memory.change else "",
         targets=tuple(name for name, _ in memory.change.targets) if memory.change else (),

@@ -1,8 +1,12 @@
 """`annals setup opencode`, from the command to the files."""
 
 import io
+import json
 import os
+import re
+import shutil
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,11 @@ from services.edges.connect.written import EarlierSwitch
 from services.edges.launcher.detach import command
 from services.edges.launcher.run import record
 from services.responder.answers.client_manifest import MANIFEST
+from tests.helpers.hostile_names import EVERYTHING, UNUSABLE, USABLE
+
+PATH = os.environ["PATH"]
+OF_A_HOME = [name for name in UNUSABLE if "\udcff" not in name]
+"""What a home may be called, and no data directory."""
 
 COMMENTED = """{
   // Ada's
@@ -55,15 +64,20 @@ class Machine:
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     machine = Machine(tmp_path)
+    isolate(machine, monkeypatch)
+    return machine
+
+
+def isolate(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have all that is run in this process see this machine alone."""
     for name in [name for name in os.environ if name.startswith(("OPENCODE_", "XDG_", "ANNALS_"))]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOME", str(machine.root / "home"))
     monkeypatch.setenv("PATH", f"{machine.programs}:/usr/bin:/bin")
     monkeypatch.setenv("ANNALS_DATA", str(machine.data))
     monkeypatch.setattr(bundle, "sources", lambda _: (machine.bundle,))
     monkeypatch.setattr("sys.stdin", io.StringIO())
     monkeypatch.chdir(machine.project)
-    return machine
 
 
 def setup(*options: str) -> int:
@@ -89,6 +103,44 @@ def test_a_machine_without_any_configuration_is_connected_and_left_as_it_was(mac
     assert 0 == setup("--remove", "--yes")
     assert before == machine.files()
     assert not (machine.user / "node_modules").exists()
+
+
+SUBSTITUTED = re.compile(r"\{(?:env|file):[^}]+\}")
+"""What OpenCode replaces in the text of a configuration before it reads it as JSON."""
+LOADED = """
+const [config, data] = process.argv.slice(-2).map((path) => Buffer.from(path, "hex").toString());
+const { readFileSync, existsSync } = await import("node:fs");
+const text = readFileSync(config, "utf8").replace(/\\{(?:env|file):[^}]+\\}/g, "");
+const [spec, options] = JSON.parse(text).plugin[0];
+const loaded = await import(spec);
+console.log(JSON.stringify([loaded.default, existsSync(options.broker), options.house.data === data]));
+"""
+
+
+def hexadecimal(path: Path) -> str:
+    return os.fsencode(path).hex()
+
+
+@pytest.mark.parametrize("name", [*USABLE, EVERYTHING, *OF_A_HOME, *(f"{{{one}}}" for one in ("env:HOME", "file:x"))])
+def test_whatever_a_home_and_a_data_directory_are_called_their_paths_lead_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Home, data and project have the name; the data directory only where it may have it."""
+    machine = Machine(tmp_path / name)
+    if name in OF_A_HOME:
+        machine.data = tmp_path / "data"
+        machine.data.mkdir()
+    isolate(machine, monkeypatch)
+    (machine.data / "broker.json").write_text("{}")
+    before = machine.files()
+    assert 0 == setup("--yes")
+    path = machine.user / "opencode.json"
+    assert SUBSTITUTED.search(path.read_text()) is None
+    node = [shutil.which("node", path=PATH) or "node", "--input-type=module", "--eval", LOADED]
+    found = subprocess.run([*node, hexadecimal(path), hexadecimal(machine.data)], capture_output=True, check=True)
+    assert [{}, True, True] == json.loads(found.stdout)
+    assert 0 == setup("--remove", "--yes")
+    assert before == machine.files()
 
 
 def test_what_the_installation_offers_is_there_before_an_installation_is(machine: Machine) -> None:

@@ -1,5 +1,6 @@
 """Changes a configuration so that it connects OpenCode to this installation, and changes it back."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +73,13 @@ class _Draft:
 
     def plugin(self, wanted: WantedEntry) -> None:
         ours = self._ours()
+        verbatim = [*_strings([wanted.spec, dict(wanted.options)])]
         if not ours:
             new = [wanted.spec, dict(wanted.options)]
             if find(parse(self.text), "plugin") is None:
-                self._step(append(self.text, (), [new], "plugin"), plugin_added=True)
+                self._step(append(self.text, (), [new], "plugin", verbatim), plugin_added=True)
             else:
-                self._step(append(self.text, ("plugin",), new))
+                self._step(append(self.text, ("plugin",), new, verbatim=verbatim))
             return
         for index in sorted(ours, reverse=True)[:-1]:
             self._step(remove(self.text, ("plugin", index)))
@@ -88,7 +90,7 @@ class _Draft:
             options[STARTS] = False
         new = [wanted.spec, options]
         if at(parse(self.text), ("plugin", index)).value != new:
-            self._step(replace(self.text, ("plugin", index), new))
+            self._step(replace(self.text, ("plugin", index), new, verbatim))
 
     def no_plugin(self) -> None:
         for index in sorted(self._ours(), reverse=True):
@@ -129,3 +131,11 @@ def _check(text: str) -> None:
         raise Unsuitable('"plugin" is not a list; make it one, such as `"plugin": []`')
     if not isinstance(content.get("compaction", {}), dict):
         raise Unsuitable('"compaction" is not an object; remove it, or make it one, such as `"compaction": {}`')
+
+
+def _strings(value: object) -> Iterator[str]:
+    """All strings of a value of JSON, but for the names of members."""
+    if isinstance(value, str):
+        yield value
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _strings(one)
