@@ -152,9 +152,8 @@ class Dreamer:
         zone, apart = self._zone_of(project, times.zone), timedelta(hours=settings.apart)
         if not await self._remembers(project):
             return Timetable(dict.fromkeys(self._tasks, ""), zone, timedelta(0), apart)
-        crons = {name: task.CRON for name, task in self._tasks.items()}
-        if not self._questions.are_possible:
-            crons |= dict.fromkeys(AFTER_NOTES, "")
+        without = frozenset[str]() if self._questions.are_possible else AFTER_NOTES
+        crons = {name: "" if name in without else task.CRON for name, task in self._tasks.items()}
         return timetable_of(times, zone, crons, timedelta(minutes=settings.idle_after), apart)
 
     def _zone_of(self, project: str, name: str) -> tzinfo:

@@ -1,8 +1,8 @@
 """Translates the words that a note waits for into a condition that a program can check. A model is asked once for each.
 
 It is given the sentence of the condition alone, not the text of the note, and one sentence in each question, so that no
-note has an influence on how another one is translated. Its answer is checked against the sentence (`condition_sentences`).
-What is never looked at, such as a secret file, is recorded with the reason, as is a sentence that fits no kind.
+note changes how another one is translated. Its answer is checked against the sentence (`condition_sentences`). What is
+never looked at, such as a secret file, is recorded with the reason, as is a sentence that fits no kind.
 """
 
 from __future__ import annotations
