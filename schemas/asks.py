@@ -292,7 +292,10 @@ class NoteEntry(msgspec.Struct, frozen=True):
     condition: str = ""
     changed: datetime | None = None
     reason: str = ""
-    """Of a note that is ready or parked: what a look has found, or why nothing can be looked at."""
+    """Of a note that is ready or parked: what a look has found, or why nothing can be looked at. Of one whose words
+    were not translated: why."""
+    translation: str = ""
+    """The condition that its words were translated into, in words; empty: they were not, or it needed none."""
 
 
 class JunkRate(msgspec.Struct, frozen=True):

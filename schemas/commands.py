@@ -244,7 +244,7 @@ class NoteWrite(Command, frozen=True):
     text: str
     condition: str | dict[str, object] = ""
     """The condition that it waits for: one of `schemas.conditions`, also as JSON in a text. Other words are stored with
-    the note, and nothing looks whether they have come true."""
+    the note, and nothing looks whether they have come true unless a model of the dreamer translates them."""
     session: str = ""
     message: str = ""
 
@@ -259,6 +259,20 @@ class NoteUpdate(Command, frozen=True):
     condition: str | dict[str, object] = ""
     """As that of `note.write`. The same one again has it looked at anew where that had been given up."""
     session: str = ""
+
+
+class NoteTranslate(Command, frozen=True):
+    """The words that a note waits for were translated by a model, or cannot be."""
+
+    TYPE: ClassVar[str] = "note.translate"
+
+    id: str
+    since: Count
+    """The position of the fact that gave the note these words."""
+    condition: str = ""
+    """The condition, as JSON; empty: none was found."""
+    reason: str = ""
+    """The reason why none was found."""
 
 
 class NoteReady(Command, frozen=True):

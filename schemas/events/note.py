@@ -20,7 +20,7 @@ class NoteWritten(Event, frozen=True):
     """The condition that the note waits for, in words that are displayed with it."""
     waits_for: LogOnly = ""
     """The same as JSON (see `schemas.conditions`), where the dreamer looks whether it has come true; empty: nothing
-    looks, and the note is announced with all others."""
+    looks unless the words are translated, and the note is announced with all others."""
 
 
 class NoteUpdated(Event, frozen=True):
@@ -32,6 +32,18 @@ class NoteUpdated(Event, frozen=True):
     text: str
     condition: str = ""
     waits_for: LogOnly = ""
+
+
+class NoteTranslated(Event, frozen=True):
+    """A model has translated the words of a note's condition, or cannot. The note waits since it has them."""
+
+    TYPE: ClassVar[str] = "note.translated"
+
+    note: str
+    waits_for: LogOnly = ""
+    """The condition as JSON, as that of `note.written`; empty: nothing looks at these words."""
+    reason: str = ""
+    """The reason why nothing looks at them."""
 
 
 class NoteReadied(Event, frozen=True):
@@ -64,4 +76,4 @@ class NoteDismissed(Event, frozen=True):
     note: str
 
 
-EVENTS: tuple[type[Event], ...] = (NoteWritten, NoteUpdated, NoteReadied, NoteParked, NoteDismissed)
+EVENTS: tuple[type[Event], ...] = (NoteWritten, NoteUpdated, NoteTranslated, NoteReadied, NoteParked, NoteDismissed)

@@ -18,7 +18,7 @@ from services.kit.spending import Spending
 TOO_LONG = frozenset({"overflow", "window_too_small"})
 """Failures after which half as many items are asked about at once."""
 MOST_REASONS = 8
-OK = "ok"
+OK, UNUSABLE = "ok", "invalid_output"
 
 
 class TaskQuestions:
@@ -52,7 +52,8 @@ class TaskQuestions:
                 most //= 2
                 if error.code in TOO_LONG and most:
                     continue
-                return self._recorded(run, task, attempts, began, code=error.code, detail=error.detail), ()
+                recorded = self._recorded(run, task, attempts, began, code=error.code, detail=error.detail)
+                return recorded, sheet.unusable if error.code == UNUSABLE else ()
             attempts += answer.attempts
             checked = await asyncio.to_thread(sheet.judge, answer.value)
             return self._recorded(run, task, attempts, began, checked=checked, model=answer.model), checked.changes

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
-from schemas.events import Event, MemoryWritten, NoteWritten, SettingsApplied, StepOpened
+from schemas.events import Event, MemoryWritten, NoteTranslated, NoteWritten, SettingsApplied, StepOpened
 from schemas.subjects import BadSubject, parse_log
 from services.dreamer.core.state import CHANGES
 from services.kit.background import begin
@@ -47,7 +47,7 @@ class Watch:
 
     async def open(self) -> None:
         await self._kit.bus.follow(f"log.*.*.*.{StepOpened.TYPE}", self._stepped)
-        heard: tuple[type[Event], ...] = (*CHANGES, SettingsApplied)
+        heard: tuple[type[Event], ...] = (*CHANGES, NoteTranslated, SettingsApplied)
         for event in heard:
             await self._kit.bus.follow(f"log.*.*._.{event.TYPE}", self._heard_of_change)
         begin(self._kit, self._run())

@@ -40,7 +40,7 @@ from services.domain.outcome import Done
 from services.domain.project_settings import with_own
 from services.dreamer.core.found import TASKS
 from services.dreamer.core.schedule import Timetable, due, next_due, timetable_of
-from services.dreamer.core.state import CHANGES, NOUNS, Dreams, evolve
+from services.dreamer.core.state import AFTER_NOTES, CHANGES, NOUNS, Dreams, evolve
 from services.dreamer.public_web import PublicWeb
 from services.dreamer.questions import TaskQuestions
 from services.dreamer.runs import DreamRuns
@@ -105,8 +105,8 @@ class Dreamer:
         harness = HarnessQuestions(kit.bus, kit.reader, kit.room, wait=kit.settings.model.harness_wait)
         models = Models(kit.settings.model, harness=harness)
         kit.stack.push_async_callback(models.close)
-        questions = TaskQuestions(kit, models, settings.questions)
-        runs = DreamRuns(kit, self._dreams.newest, self._tasks, questions)
+        self._questions = TaskQuestions(kit, models, settings.questions)
+        runs = DreamRuns(kit, self._dreams.newest, self._tasks, self._questions)
         self.jobs = JobRunner(kit, self._dreams, runs, DreamRequested, durable=JOBS, at_once=1)
         self._orders = log_consumer(kit, CALLING, self._work)
         quiet = timedelta(seconds=settings.quiet)
@@ -155,7 +155,8 @@ class Dreamer:
         zone, apart = self._zone_of(project, times.zone), timedelta(hours=settings.apart)
         if not await self._remembers(project):
             return Timetable(dict.fromkeys(self._tasks, ""), zone, timedelta(0), apart)
-        crons = {name: task.CRON for name, task in self._tasks.items()}
+        without = frozenset[str]() if self._questions.are_possible else AFTER_NOTES
+        crons = {name: "" if name in without else task.CRON for name, task in self._tasks.items()}
         return timetable_of(times, zone, crons, timedelta(minutes=settings.idle_after), apart)
 
     def _zone_of(self, project: str, name: str) -> tzinfo:

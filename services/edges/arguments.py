@@ -59,6 +59,11 @@ def parser() -> argparse.ArgumentParser:
     _add_setup(_add(commands, "setup", "connect a harness on this machine to this installation"))
     doctor = _add(commands, "doctor", "look whether the installation and its harnesses are well, and print what to do")
     doctor.add_argument("--json", action="store_true", help="print one JSON object for each finding")
+    doctor.add_argument(
+        "--acknowledge",
+        action="store_true",
+        help="have what the broker's streams have lost reported no more, from now on, and look at nothing",
+    )
     health = _add(commands, "health", "ask a room on this machine whether it is well")
     health.add_argument("--port", type=whole_number(1, 65_535, "a port"), required=True)
     whole_end = "end the room where it takes requests and does not answer them, so that what runs it starts it anew"

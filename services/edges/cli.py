@@ -315,12 +315,14 @@ def _setup(options: argparse.Namespace) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from services.edges.connect.doctor import doctor  # noqa: PLC0415
+    from services.edges.connect.doctor import acknowledge, doctor  # noqa: PLC0415
     from services.edges.project_settings import load_here  # noqa: PLC0415
     from services.kit.logs import configure  # noqa: PLC0415
 
     configure("doctor", level="error", as_json=False)
     loaded = load_here(_here())
+    if options.acknowledge:
+        return acknowledge(loaded.settings)
     wrong = loaded.problems
     return asyncio.run(doctor(loaded.settings, os.environ, _here(), as_json=options.json, problems=wrong))
 

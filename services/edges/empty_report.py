@@ -1,4 +1,4 @@
-"""An empty report, of no harness: it is stored like any other, and shows whether the broker stores anything."""
+"""An empty report, of no harness: whether the broker stores it, or would, shows whether it stores anything."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -6,7 +6,8 @@ from uuid import uuid4
 from schemas.codec import encode
 from schemas.inbox import Inbound
 from schemas.subjects import Address
-from services.kit.bus import Bus, NotAllowed, TooLarge, Unreachable
+from services.kit.bus import Bus, NotAllowed, Unreachable
+from services.kit.bus.room_left import ask_for_room
 from services.kit.within import within
 
 NOBODY = Address("annals-doctor", "probe")
@@ -14,19 +15,19 @@ NOBODY = Address("annals-doctor", "probe")
 
 
 async def publish(bus: Bus) -> int:
-    """Publish one; its position. No fact comes of it. Raises `Unreachable`."""
+    """Publish one, which is stored like any other; its position. No fact comes of it. Raises `Unreachable`."""
     inbound = Inbound(id=f"doctor-{uuid4()}", at=datetime.now(UTC), items=())
     return await bus.publish(NOBODY.inbound("doctor"), encode(inbound), inbound.id)
 
 
 async def why_refused(bus: Bus, seconds: float) -> str:
-    """The reason why the broker does not store one in time. Empty: it does, or this user may not report."""
+    """The reason why the broker would store none. Empty: it would, or this user may not report. It stores nothing."""
     try:
-        await within(seconds, publish(bus))
+        await within(seconds, ask_for_room(bus, NOBODY.inbound("doctor")))
     except NotAllowed:
         return ""
     except TimeoutError:
-        return f"the broker has not stored a report within {seconds:g} s; see that its disk has room and answers"
-    except (Unreachable, TooLarge) as error:
+        return f"the broker takes no report within {seconds:g} s; see that its disk has room and answers"
+    except Unreachable as error:
         return str(error)
     return ""

@@ -7,6 +7,7 @@ that was killed may even give their positions to others. So a room notes how far
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import msgspec
 
@@ -18,7 +19,7 @@ from services.kit.files import SPOILT, write_whole
 from services.kit.health_address import FOLDER
 from services.kit.room import Kit
 
-FILE = "streams.json"
+FILE, ACKNOWLEDGED = "streams.json", "losses_acknowledged.json"
 LOOK = 30.0
 """Seconds between two looks: what was lost of the time between is not noticed where the broker was killed."""
 REPORTED_FOR = timedelta(days=7)
@@ -38,7 +39,8 @@ MEANING: Mapping[str, tuple[str, str]] = {
 """Stream -> the kind of its messages, and the consequence where one is lost."""
 CAUSE = (
     "the disk has changed or lost a file of the broker, or an older copy was put back: docs/operating.md says what to "
-    "do. This is repeated for a week"
+    "do. This is repeated for a week, or until a person types `annals doctor --acknowledge` where the rooms have "
+    "their data directory"
 )
 
 
@@ -52,10 +54,16 @@ class StreamNote(msgspec.Struct, frozen=True):
     """The time at which the loss was noticed; None: nothing is lost."""
 
 
-def compare(note: StreamNote | None, now: StreamState, at: datetime) -> StreamNote:
-    """The note of a stream, with what is lost since the one before. What was lost a week ago is forgotten."""
+def compare(
+    note: StreamNote | None, now: StreamState, at: datetime, acknowledged: datetime | None = None
+) -> StreamNote:
+    """The note of a stream, with what is lost since the one before.
+
+    What was lost a week ago is forgotten, and what was noticed up to the moment at which a person acknowledged it.
+    """
     lost, noticed = (note.lost, note.at) if note is not None else (0, None)
-    if noticed is not None and at - noticed > REPORTED_FOR:
+    is_known = noticed is not None and acknowledged is not None and noticed <= acknowledged
+    if noticed is not None and (is_known or at - noticed > REPORTED_FOR):
         lost, noticed = 0, None
     missing = _missing(note.state if note is not None else None, now)
     return StreamNote(now, lost + missing, at if missing else noticed)
@@ -77,13 +85,42 @@ def sentence(stream: str, note: StreamNote) -> str:
     return f"{note.lost:,} {what} are lost, as was noticed at {note.at:%Y-%m-%d %H:%M} UTC: {meaning}; {CAUSE}"
 
 
+def acknowledge(data: Path, at: datetime) -> Sequence[str]:
+    """Have what was lost up to this moment reported no more, within two looks; the sentences about it.
+
+    None: nothing that was lost is noted in this data directory, and nothing is written. Raises `OSError`.
+    """
+    notes = _notes_in(data)
+    found = [text for stream, note in notes.items() if (text := sentence(stream, note))]
+    if found:
+        write_whole(data / FOLDER / ACKNOWLEDGED, msgspec.json.encode(at), mode=0o600)
+    return found
+
+
+def _notes_in(data: Path) -> dict[str, StreamNote]:
+    """The notes of streams that a room of this data directory has written."""
+    try:
+        found = msgspec.json.decode((data / FOLDER / FILE).read_bytes(), type=dict[str, StreamNote])
+    except (OSError, *SPOILT):
+        return {}
+    return {stream: note for stream, note in found.items() if stream in MEANING}
+
+
+def _acknowledged_in(data: Path) -> datetime | None:
+    """The moment up to which a person has acknowledged losses; none: nobody has."""
+    try:
+        return msgspec.json.decode((data / FOLDER / ACKNOWLEDGED).read_bytes(), type=datetime)
+    except (OSError, *SPOILT):
+        return None
+
+
 class StreamLosses:
     """Looks at the streams when the room begins, after each break of its connection, and once in a while."""
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
-        self._path = kit.settings.data / FOLDER / FILE
-        self._notes = self._read()
+        self._data = kit.settings.data
+        self._notes = _notes_in(self._data)
         self._turn = asyncio.Lock()
 
     @property
@@ -109,8 +146,10 @@ class StreamLosses:
             except Unreachable as error:
                 self._kit.log.warning("it was not seen whether streams have lost messages", reason=str(error))
                 return
-            now = datetime.now(UTC)
-            notes = {stream: compare(self._notes.get(stream), state, now) for stream, state in states.items()}
+            now, acknowledged = datetime.now(UTC), _acknowledged_in(self._data)
+            notes = {
+                stream: compare(self._notes.get(stream), state, now, acknowledged) for stream, state in states.items()
+            }
             for stream, note in notes.items():
                 if note.lost and (stream not in self._notes or note.lost > self._notes[stream].lost):
                     self._kit.log.error(sentence(stream, note))
@@ -124,15 +163,8 @@ class StreamLosses:
         is_known = note is not None and note.state.server == bus.client.server_id
         return await stream_state(bus, stream, has_lost=not is_known)
 
-    def _read(self) -> dict[str, StreamNote]:
-        try:
-            found = msgspec.json.decode(self._path.read_bytes(), type=dict[str, StreamNote])
-        except (OSError, *SPOILT):
-            return {}
-        return {stream: note for stream, note in found.items() if stream in MEANING}
-
     def _write(self) -> None:
         try:
-            write_whole(self._path, msgspec.json.encode(self._notes), mode=0o600)
+            write_whole(self._data / FOLDER / FILE, msgspec.json.encode(self._notes), mode=0o600)
         except OSError as error:
             self._kit.log.warning("how far the streams are was not noted", reason=str(error))

@@ -33,6 +33,7 @@ from schemas.events import (
     NoteDismissed,
     NoteParked,
     NoteReadied,
+    NoteTranslated,
     NoteUpdated,
     NoteWritten,
     PolicyChanged,
@@ -54,7 +55,7 @@ NOUNS = ("memory", "note", "policy", "project")
 """The nouns of the facts that a book is made of: a new fact of one of them makes a decision on the book stale."""
 
 
-NoteFact = NoteWritten | NoteUpdated | NoteReadied | NoteParked | NoteDismissed
+NoteFact = NoteWritten | NoteUpdated | NoteTranslated | NoteReadied | NoteParked | NoteDismissed
 
 
 def evolve(book: Book, event: Event, envelope: Envelope) -> Book:
@@ -108,7 +109,7 @@ def _changed_by(book: Book, event: Event, envelope: Envelope) -> Book:
             return replace(book, moved_to=name)
         case ProjectIdentified(home=True) if not book.is_home:
             return replace(book, is_home=True)
-        case NoteWritten() | NoteUpdated() | NoteReadied() | NoteParked() | NoteDismissed():
+        case NoteWritten() | NoteUpdated() | NoteTranslated() | NoteReadied() | NoteParked() | NoteDismissed():
             return replace(book, notes=_noted(book.notes, event, envelope))
         case _:
             return book
@@ -315,8 +316,11 @@ def _noted_again(note: Note, event: NoteFact, envelope: Envelope) -> Note:
     match event:
         case NoteUpdated(text=text):
             changed = replace(note, text=text, condition=event.condition, changed=at, seq=seq)
-            is_anew = text == note.text or event.waits_for != encode_condition(note.waits_for)
+            before = note.condition, encode_condition(note.waits_for)
+            is_anew = text == note.text or (event.condition, event.waits_for) != before
             return _waiting(changed, event, envelope) if is_anew else changed
+        case NoteTranslated(waits_for=waits_for, reason=reason):
+            return replace(note, waits_for=decode_condition(waits_for), translated=seq, reason=reason)
         case NoteReadied(reason=reason):
             return note if note.readied else replace(note, readied=seq, parked=0, code="", reason=reason)
         case NoteParked(code=code, reason=reason):
@@ -332,6 +336,7 @@ def _waiting(note: Note, event: NoteWritten | NoteUpdated, envelope: Envelope) -
         waits_for=decode_condition(event.waits_for),
         since=envelope.seq,
         asked=envelope.at,
+        translated=0,
         readied=0,
         parked=0,
         code="",

@@ -124,6 +124,8 @@ class Note(msgspec.Struct, frozen=True):
     """The position of the fact that gave the note its condition."""
     asked: datetime | None = None
     """The time of the fact that gave the note its condition."""
+    translated: int = 0
+    """The position at which the words of its condition were translated, or that was given up; 0: they were not."""
     readied: int = 0
     """The position at which the condition came true; 0: it has not."""
     parked: int = 0
@@ -131,7 +133,7 @@ class Note(msgspec.Struct, frozen=True):
     code: str = ""
     """The reason why it was given up, in one word (see `note.parked`)."""
     reason: str = ""
-    """The finding of a look, or the reason why nothing can be looked at."""
+    """The finding of a look, or the reason why nothing can be looked at, or why its words were not translated."""
 
     @property
     def announced(self) -> int:

@@ -26,6 +26,7 @@ from schemas.events import (
     NoteDismissed,
     NoteParked,
     NoteReadied,
+    NoteTranslated,
     NoteUpdated,
     NoteWritten,
 )
@@ -107,6 +108,7 @@ def _waiting(waiting: Map[str, tuple[Note, ...]], book: Book, event: Event) -> M
         case (
             NoteWritten(note=name)
             | NoteUpdated(note=name)
+            | NoteTranslated(note=name)
             | NoteReadied(note=name)
             | NoteParked(note=name)
             | NoteDismissed(note=name)

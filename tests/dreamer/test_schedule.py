@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from schemas.events import (
     DreamFinished,
@@ -25,7 +26,7 @@ from schemas.events import (
 from services.domain.dream_times import DreamTimes
 from services.domain.project_settings import checked_values, with_own
 from services.dreamer.core.schedule import Timetable, timetable_of
-from services.dreamer.core.state import MOST_CHANGES
+from services.dreamer.core.state import LATER, MOST_CHANGES
 from tests.helpers.dreaming import ROOM, Project, timetable
 from tests.helpers.examples import examples as number_of
 
@@ -251,6 +252,32 @@ def test_while_nobody_works_tasks_are_run_without_a_slot_and_twelve_hours_apart(
     project.changes(SLOT + MINUTE)
     assert SLOT + timedelta(hours=12) == project.next_due(SLOT + MINUTE)
     assert ["idle", "slot"] == [request.reason for _, request in project.runs]
+
+
+def test_only_a_note_with_words_calls_for_their_translation_within_minutes() -> None:
+    project = Project(timetable(UTC, idle=30 * MINUTE, translate_notes="*/5 * * * *", verify="0 2 * * *"))
+    project.changes(NOON)
+    project.append(
+        NoteWritten(note="n1", text="a", condition="a is there", waits_for='{"kind":"file","path":"a"}'), NOON
+    )
+    project.append(NoteWritten(note="n2", text="a"), NOON)
+    assert SLOT == project.next_due(NOON + 14 * HOUR)
+    project.append(NoteWritten(note="n3", text="a", condition="when CI is green"), NOON)
+    assert NOON + 5 * MINUTE == project.next_due(NOON + 14 * HOUR)
+    assert project.looks(NOON + 5 * MINUTE, NOON)
+    assert [["translate_notes"]] == [request.tasks for _, request in project.runs]
+    assert NOON + 30 * MINUTE == project.next_due(NOON)  # it does not put off what is done while nobody works
+
+
+def test_a_translation_that_nobody_answered_is_tried_again_hours_later_or_with_the_next_note() -> None:
+    project = Project(timetable(UTC, idle=30 * MINUTE, translate_notes="*/5 * * * *"))
+    note = NoteWritten(note="n1", text="a", condition="when CI is green")
+    project.append(note, NOON)
+    assert project.requested(NOON + 5 * MINUTE, NOON)
+    project.finishes(NOON + 5 * MINUTE, "skipped", "no_answer")
+    assert NOON + 10 * MINUTE + LATER == project.next_due(NOON)
+    project.append(replace(note, note="n2"), NOON + 6 * MINUTE)
+    assert NOON + 10 * MINUTE == project.next_due(NOON)
 
 
 def test_a_task_without_a_slot_is_run_only_when_it_is_ordered() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from schemas.streams import BODIES, DEAD, IN, INBOUND_BODIES, Bucket
 from schemas.subjects import dead
+from services.edges.connect.doctor import acknowledge
 from services.edges.connect.installation import InstallationState, Running, Timed, judge
 from services.edges.launcher.broker import Broker
 from services.edges.room_health import healths
@@ -188,6 +189,39 @@ def test_what_one_broker_has_lost_counts_once() -> None:
 
 def test_a_stream_that_was_made_anew_has_lost_all_that_the_old_one_had() -> None:
     assert 9 == compare(compare(None, state(9), NOON), state(1, created="tuesday"), NOON).lost
+
+
+def test_a_loss_is_reported_until_a_person_acknowledges_it_and_a_later_one_again() -> None:
+    lost, hour = compare(None, state(9, lost=3), NOON), timedelta(hours=1)
+    before = compare(lost, state(9, lost=3), NOON + hour, NOON - hour)
+    assert (3, NOON) == (before.lost, before.at)
+    after = compare(before, state(9, lost=3), NOON + hour, NOON + hour)
+    assert "" == sentence(IN.name, after)
+    again = compare(after, state(5), NOON + 2 * hour, NOON + hour)
+    assert (4, NOON + 2 * hour) == (again.lost, again.at)
+
+
+async def test_a_room_reports_no_more_what_was_acknowledged_in_its_data_directory(
+    broker: Broker, bus: Bus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = quick_settings(tmp_path / "data")
+    assert 1 == acknowledge(settings)
+    assert "no loss is noted in" in capsys.readouterr().err
+    await dead_letters(bus)
+    await bus.close()
+    broker.stop()
+    blocks(tmp_path, DEAD.name)[1].unlink()
+    await broker.start()
+    again = await connected(broker)
+    async with watching(again, tmp_path / "data") as losses:
+        assert 1 == len(losses.failures)
+        assert 0 == acknowledge(settings)
+        assert "dead letters of the stream DEAD are lost" in capsys.readouterr().out
+        await losses.look()
+        assert [] == [*losses.failures]
+    async with watching(again, tmp_path / "data") as losses:
+        assert [] == [*losses.failures]
+    await again.close()
 
 
 def test_a_loss_is_reported_for_a_week() -> None:

@@ -2238,9 +2238,13 @@ export interface NoteEntry {
   condition?: string;
   changed?: string | null;
   /**
-   * Of a note that is ready or parked: what a look has found, or why nothing can be looked at.
+   * Of a note that is ready or parked: what a look has found, or why nothing can be looked at. Of one whose words were not translated: why.
    */
   reason?: string;
+  /**
+   * The condition that its words were translated into, in words; empty: they were not, or it needed none.
+   */
+  translation?: string;
 }
 /**
  * The reply to `ask.question`. Each open question is offered to all who ask; `question.take` says who has it.
@@ -2569,7 +2573,7 @@ export interface MemoryQuarantine {
 export interface NoteWrite {
   text: string;
   /**
-   * The condition that it waits for: one of `schemas.conditions`, also as JSON in a text. Other words are stored with the note, and nothing looks whether they have come true.
+   * The condition that it waits for: one of `schemas.conditions`, also as JSON in a text. Other words are stored with the note, and nothing looks whether they have come true unless a model of the dreamer translates them.
    */
   condition?:
     | string
@@ -2604,6 +2608,24 @@ export interface NoteUpdate {
         };
       };
   session?: string;
+}
+/**
+ * The words that a note waits for were translated by a model, or cannot be.
+ */
+export interface NoteTranslate {
+  id: string;
+  /**
+   * The position of the fact that gave the note these words.
+   */
+  since: number;
+  /**
+   * The condition, as JSON; empty: none was found.
+   */
+  condition?: string;
+  /**
+   * The reason why none was found.
+   */
+  reason?: string;
 }
 /**
  * The condition that a note waited for is met.

@@ -9,7 +9,10 @@ from schemas.commands import SettingsApply
 from schemas.events import SettingsApplied
 from services.domain.command import PEOPLE, AddressKind, command
 from services.domain.decision import Decision
-from services.domain.project_settings import CheckTimes, ProjectSettings, parse_settings, refused_by, set_in
+from services.domain.project_settings import OWN, CheckTimes, ProjectSettings, parse_settings, refused_by, set_in
+
+OF_SESSIONS = "A session that runs takes it in at its next rebase."
+OF_DREAMER = "The dreamer goes by its new times within a minute; `annals dream history` lists the runs."
 
 
 class SettingsContext(msgspec.Struct, frozen=True):
@@ -40,7 +43,7 @@ def apply_settings(state: ProjectSettings, command: SettingsApply, context: Sett
     if settings == set_in(state.newest.settings):
         text = f"{_named(settings)} already; nothing was changed."
         return Decision(ok=True, text=text, seq=state.newest.seq or None)
-    text = f"{_named(settings)} from now on, and for no other. A session that runs takes it in at its next rebase."
+    text = f"{_named(settings)} from now on, and for no other. {_effect(settings, set_in(state.newest.settings))}"
     return Decision(ok=True, text=text, events=(facts_of_settings(settings, state.accepted),))
 
 
@@ -53,6 +56,14 @@ def _named(settings: Mapping[str, object]) -> str:
     if not settings:
         return "This project has the settings of the installation"
     return f"This project sets {', '.join(sorted(settings))} for itself"
+
+
+def _effect(settings: Mapping[str, object], before: Mapping[str, object]) -> str:
+    """The sentences about when a change takes effect: prompts wait for a rebase, and the dreamer does not."""
+    changed = {name for name in {*settings, *before} if settings.get(name) != before.get(name)}
+    of_dreamer = {name for name in changed if OWN[name].group == "dream"}
+    sentences = [OF_SESSIONS] if changed - of_dreamer else []
+    return " ".join([*sentences, OF_DREAMER] if of_dreamer else sentences)
 
 
 def _refused(problems: Sequence[str]) -> Decision:

@@ -29,6 +29,7 @@ from schemas.events import (
     NoteDismissed,
     NoteParked,
     NoteReadied,
+    NoteTranslated,
     NoteUpdated,
     NoteWritten,
     PlanExtended,
@@ -176,6 +177,7 @@ class Rewriting:
             case (
                 NoteWritten(note=name)
                 | NoteUpdated(note=name)
+                | NoteTranslated(note=name)
                 | NoteReadied(note=name)
                 | NoteParked(note=name)
                 | NoteDismissed(note=name)

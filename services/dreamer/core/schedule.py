@@ -16,7 +16,7 @@ import msgspec
 from schemas.events import DreamRequested
 from services.domain.cron import next_slot
 from services.domain.dream_times import DreamTimes
-from services.dreamer.core.state import Dreams
+from services.dreamer.core.state import AFTER_NOTES, Dreams
 
 
 class Timetable(msgspec.Struct, frozen=True):
@@ -85,7 +85,7 @@ def _slots(state: Dreams, timetable: Timetable) -> dict[str, datetime]:
 
 def _idle_at(state: Dreams, timetable: Timetable, worked: datetime, slots: Mapping[str, datetime]) -> datetime | None:
     """When a run is due because nobody works; none: never."""
-    if not slots or not timetable.idle_after:
+    if slots.keys() <= AFTER_NOTES or not timetable.idle_after:
         return None
     last = state.last_asked
     idle = worked + timetable.idle_after

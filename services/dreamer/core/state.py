@@ -3,7 +3,7 @@
 from __future__ import annotations  # the persistent map cannot be subscripted at run time
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -81,6 +81,13 @@ TRIED_AGAIN = frozenset({"budget", "equal_failures", "no_answer"})
 """The same by the reason why a task was skipped."""
 
 
+AFTER_NOTES = frozenset({"translate_notes"})
+"""Tasks that only notes with a condition in words give work to. Their slots come within minutes of one: a project
+without such notes has no run of them, and none of these runs counts where the others are due because nobody works."""
+LATER = timedelta(hours=6)
+"""One of these that was not answered is tried again so much later: an outage must not write a run every few minutes."""
+
+
 class Order(msgspec.Struct, frozen=True):
     """An order that no run has answered yet."""
 
@@ -144,11 +151,12 @@ class Dreams(msgspec.Struct, frozen=True):
     @property
     def last_asked(self) -> datetime | None:
         """When a run was requested last."""
-        return max(self.asked.values(), default=None)
+        return max((at for task, at in self.asked.items() if task not in AFTER_NOTES), default=None)
 
     def change_for(self, task: str) -> datetime | None:
         """When something first changed that a task has not seen; none: nothing did."""
-        return self.changed.get(task) if task in self.asked else self.first_change
+        is_known = task in self.asked or task in AFTER_NOTES
+        return self.changed.get(task) if is_known else self.first_change
 
     def questions_of(self, task: str) -> tuple[TaskAsked, ...]:
         """The questions that a task has asked models in the open run."""
@@ -252,7 +260,9 @@ def _task_finished(state: Dreams, event: TaskFinished, envelope: Envelope) -> Dr
     if event.outcome in AGAIN or event.code in TRIED_AGAIN or event.unasked or _is_cut_off(event):
         if event.task in state.changed:
             return state
-        return replace(state, changed=state.changed.insert(event.task, envelope.at))
+        is_failed = event.outcome in AGAIN or event.code in TRIED_AGAIN
+        again = envelope.at + LATER if is_failed and event.task in AFTER_NOTES else envelope.at
+        return replace(state, changed=state.changed.insert(event.task, again))
     return replace(_looked(state, event, envelope), seen=state.seen.insert(event.task, state.newest_change))
 
 
@@ -286,7 +296,9 @@ def _changed(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
         return replace(state, run=replace(state.run, commands=commands))
     if not isinstance(event, CHANGES):
         return state
-    fresh = [task for task in state.asked if task not in state.changed]
+    fresh = [task for task in state.asked if task not in state.changed and task not in AFTER_NOTES]
+    if isinstance(event, NoteWritten | NoteUpdated) and event.condition and not event.waits_for:
+        fresh += [task for task in AFTER_NOTES if task not in state.changed or envelope.at < state.changed[task]]
     return replace(
         state,
         first_change=state.first_change or envelope.at,

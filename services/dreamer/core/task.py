@@ -144,6 +144,8 @@ class QuestionSheet(msgspec.Struct, frozen=True):
     check: Callable[[Any], str]
     """The fault of an answer as a whole, in a sentence for the model; empty: there is none."""
     judge: Callable[[Any], JudgedAnswer]
+    unusable: tuple[TaskChange, ...] = ()
+    """The changes that follow where a model has answered, and its answer is of no use after a repair either."""
 
 
 class ModelPart(Protocol):

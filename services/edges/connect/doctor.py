@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -19,7 +20,8 @@ from services.edges.connect.connection import STARTS_IT, Reported, ReportedAdapt
 from services.edges.connect.findings import Finding, doubtful, is_well, well
 from services.edges.person import HARNESS, PERSON, admitted
 from services.edges.styling import console, styled
-from services.edges.terminal import write_json
+from services.edges.terminal import write, write_error, write_json
+from services.kit import stream_losses
 from services.kit.bus import Unreachable
 from services.kit.endpoint import read
 from services.kit.git import GitFailed
@@ -58,6 +60,26 @@ async def doctor(
     else:
         _print(findings)
     return 0 if is_well(findings) else 1
+
+
+def acknowledge(settings: Settings) -> int:
+    """Have what streams have lost reported no more; the exit status is 1 where no loss is known here."""
+    try:
+        lost = stream_losses.acknowledge(settings.data, datetime.now(UTC))
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        write_error(f"nothing was acknowledged: {settings.data} cannot be written ({reason}); run it as its owner")
+        return 1
+    for sentence in lost:
+        write(sentence)
+    if not lost:
+        write_error(
+            f"nothing was acknowledged: no loss is noted in {settings.data}. Run this where the rooms have their data "
+            "directory, in a team on the server; `annals status` names what else is not well"
+        )
+        return 1
+    write(f"Acknowledged: within {2 * stream_losses.LOOK:.0f} seconds this is reported no more, unless more is lost.")
+    return 0
 
 
 async def examine(settings: Settings, environment: Mapping[str, str], here: Path) -> tuple[Finding, ...]:

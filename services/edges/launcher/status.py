@@ -16,6 +16,7 @@ from schemas.status_asks import SessionStatus, Status, StatusAsk
 from schemas.streams import DEAD, IN, LOG
 from schemas.subjects import ask
 from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk, HistoryRun, HistoryRuns, HistoryRunsAsk
+from services.domain.often import quantity
 from services.edges.dream.report import brief
 from services.edges.empty_report import why_refused
 from services.edges.launcher.room_status import RoomStatus, read_status
@@ -230,8 +231,8 @@ def _skipped(status: Status | None) -> Iterator[str]:
     """The records of the log that cannot be read, with what to do about them."""
     if status is None or not status.skipped:
         return
-    records = "1 record" if status.skipped == 1 else f"{status.skipped:,} records"
-    yield f"skipped   {records} of the log cannot be read, and are passed over; `annals doctor` says what to do"
+    records, are = quantity(status.skipped, "record"), "is" if status.skipped == 1 else "are"
+    yield f"skipped   {records} of the log cannot be read, and {are} passed over; `annals doctor` says what to do"
     for one in status.newest_skipped:
         yield f"skipped   {one.seq:,} on {one.subject}: {one.reason}"
 
@@ -239,7 +240,7 @@ def _skipped(status: Status | None) -> Iterator[str]:
 def _unfolded(overview: Overview) -> Iterator[str]:
     """Which facts can be read, and which room cannot use them."""
     for health in unfolding(overview.responder, _healths(overview)):
-        facts = "1 fact" if health.unfolded == 1 else f"{health.unfolded:,} facts"
+        facts = quantity(health.unfolded, "fact")
         yield f"unfolded  the {health.room} can read and not use {facts} of the log; `annals doctor` says what to do"
         for one in health.newest_unfolded:
             yield f"unfolded  {one.seq:,}, {one.type}"
@@ -268,7 +269,8 @@ def _index(overview: Overview) -> Iterator[str]:
     if health.committed_through is None:
         yield "index     it is not open yet; searches find what was written before"
     else:
-        yield f"index     {max(0, overview.responder.log_head - health.committed_through):,} facts behind the log"
+        behind = max(0, overview.responder.log_head - health.committed_through)
+        yield f"index     {quantity(behind, 'fact')} behind the log"
 
 
 def render(overview: Overview, out: Console) -> None:
@@ -289,11 +291,12 @@ def _stored(overview: Overview) -> Iterator[str]:
     if overview.not_allowed:
         yield f"streams   not listed: {overview.not_allowed}"
     if overview.inbound is not None:
-        yield f"inbound   {overview.inbound:,} messages of the last seven days"
+        yield f"inbound   {quantity(overview.inbound, 'message')} of the last seven days"
     if overview.log is not None:
-        yield f"log       {overview.log:,} facts"
+        yield f"log       {quantity(overview.log, 'fact')}"
     if overview.dead is not None:
-        yield f"dead      {overview.dead:,} letters" + ("; read them on the stream DEAD" if overview.dead else "")
+        where = "; read them on the stream DEAD" if overview.dead else ""
+        yield f"dead      {quantity(overview.dead, 'letter')}{where}"
 
 
 def _lines(overview: Overview) -> Iterator[str]:
@@ -320,9 +323,10 @@ def _lines(overview: Overview) -> Iterator[str]:
         yield "views     the responder does not answer; its log lines say why"
     else:
         behind = overview.responder.log_head - overview.responder.committed_through
-        state = "being built" if overview.responder.building else f"{behind:,} facts behind the log"
-        yield f"views     {state}, {overview.responder.hot_sessions} sessions in memory"
+        state = "being built" if overview.responder.building else f"{quantity(behind, 'fact')} behind the log"
+        yield f"views     {state}, {quantity(overview.responder.hot_sessions, 'session')} in memory"
         if dropped := overview.responder.plans_dropped:
             waiting = overview.responder.plans_waiting
-            yield f"plans     {waiting:,} calls wait; {dropped:,} got none in time, and went on with the plan they had"
+            calls, wait = quantity(waiting, "call"), "waits" if waiting == 1 else "wait"
+            yield f"plans     {calls} {wait}; {dropped:,} got none in time, and went on with the plan they had"
     yield from _index(overview)

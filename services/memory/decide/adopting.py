@@ -32,6 +32,7 @@ from schemas.events import (
     NoteDismissed,
     NoteParked,
     NoteReadied,
+    NoteTranslated,
     NoteUpdated,
     NoteWritten,
     PolicyChanged,
@@ -70,6 +71,7 @@ def adopted_fact(event: Event, own: Book) -> Event | None:
         case (
             NoteWritten(note=name)
             | NoteUpdated(note=name)
+            | NoteTranslated(note=name)
             | NoteReadied(note=name)
             | NoteParked(note=name)
             | NoteDismissed(note=name)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from schemas.commands import NoteDismiss, NotePark, NoteReady, NoteUpdate, NoteWrite
+from schemas.commands import NoteDismiss, NotePark, NoteReady, NoteTranslate, NoteUpdate, NoteWrite
 from schemas.conditions import encode_condition
-from schemas.events import NoteDismissed, NoteParked, NoteReadied, NoteUpdated, NoteWritten
+from schemas.events import NoteDismissed, NoteParked, NoteReadied, NoteTranslated, NoteUpdated, NoteWritten
 from schemas.tools import ALL_SESSIONS, OWN_SESSIONS, Action
 from services.domain.command import AGENTS, command
+from services.domain.condition_sentences import NO_KIND, condition_in
 from services.domain.conditions import FORMS, BadCondition, condition_of, words_of
 from services.domain.decision import Decision
 from services.domain.finding import SHORTEST
@@ -47,8 +48,9 @@ class GivenCondition(NamedTuple):
         if not self.words:
             return ""
         return (
-            " Nothing looks whether its condition has come true: these words are stored, and it is announced with the "
-            f"other notes. A condition that is looked at is one such as {FORMS['date']} or {FORMS['passed']}."
+            " Nothing looks whether its condition has come true, unless a model of the dreamer translates these words "
+            "within some minutes, which `read` shows: they are stored, and it is announced with the other notes. A "
+            f"condition that is looked at in any case is one such as {FORMS['date']} or {FORMS['passed']}."
         )
 
 
@@ -84,8 +86,9 @@ def update_note(book: Book, command: NoteUpdate, context: BookContext) -> Decisi
     text = checked_text(command.text) if command.text.strip() else note.text
     given = _given(command.condition)
     known = GivenCondition(note.condition, encode_condition(note.waits_for))
-    condition = given if given.words else known
-    is_tried_again = bool(given.waits_for) and note.announced > 0 and text == note.text
+    is_same = given.words in ("", note.condition) and not given.waits_for
+    condition = known if is_same else given
+    is_tried_again = bool(given.words and condition.waits_for) and note.announced > 0 and text == note.text
     if (text, condition) == (note.text, known) and not is_tried_again:
         return Decision(ok=True, text=f"Nothing to do: {note.id} says that now.")
     event = NoteUpdated(note=note.id, text=text, condition=condition.words, waits_for=condition.waits_for)
@@ -133,6 +136,28 @@ def park_note(book: Book, command: NotePark, _: BookContext) -> Decision:
         return Decision(ok=True, text=f"Nothing to do: {note.id} is parked.")
     event = NoteParked(note=note.id, code=command.code, reason=checked_reason(command.reason))
     return Decision(ok=True, text=f"{note.id} is parked.", events=(event,))
+
+
+@command(NoteTranslate, on=Book, sent_by=SWEEPER, writes=(NoteTranslated,))
+def translate_note(book: Book, command: NoteTranslate, _: BookContext) -> Decision:
+    """Record the condition that the words of a note were translated into, or why there is none, once."""
+    note = find_note(book, command.id)
+    if note.status == "dismissed":
+        return Decision(ok=True, text=f"Nothing to do: {note.id} is dismissed.")
+    if note.since != command.since or not note.condition or note.asked is None:
+        return Decision(ok=True, text=f"Nothing to do: {note.id} waits for something else by now.")
+    if note.waits_for is not None or note.translated:
+        return Decision(ok=True, text=f"Nothing to do: the words of {note.id} were translated.")
+    if not command.condition:
+        reason = checked_reason(command.reason) or NO_KIND
+        event = NoteTranslated(note=note.id, reason=reason)
+        return Decision(ok=True, text=f"Nothing looks whether the condition of {note.id} is met.", events=(event,))
+    try:
+        found = condition_in(command.condition, note.condition, note.asked)
+    except BadCondition as error:
+        raise Refusal(str(error)) from error
+    event = NoteTranslated(note=note.id, waits_for=encode_condition(found))
+    return Decision(ok=True, text=f"{note.id} is announced once {words_of(found)}.", events=(event,))
 
 
 def _why_not(note: Note, since: int) -> str:

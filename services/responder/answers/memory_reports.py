@@ -12,6 +12,7 @@ import msgspec
 from schemas.asks import HiddenMemory, JunkRate, MemoryAsk, MemoryEntry, MemoryReply, MemorySource, NoteEntry
 from schemas.events.fact import CATEGORIES
 from schemas.events.memory import TRUSTS, VERDICTS
+from services.domain.conditions import FORMS, words_of
 from services.domain.finding import echo, find
 from services.domain.limits import MemoryLimits
 from services.domain.newest import NewestMap
@@ -35,6 +36,11 @@ MOST_LINES = 200
 READ_TOKENS = 5_000
 """The most that an agent is given to read at once."""
 LATER = "…"
+IN_WORDS = (
+    f"Nothing looks at a condition in words, and nothing waits for it. One that is looked at is {FORMS['date']}, "
+    f"{FORMS['passed']}, or words with all names in them that a model of the dreamer translates."
+)
+"""The line behind notes with such conditions: how to give one that is looked at."""
 MOST_COMPARED = 4
 """Projects of which is known which memories say nearly the same."""
 STATUSES: tuple[str, ...] = get_args(Status)
@@ -247,10 +253,13 @@ def notes_reply(known: KnownMemory, ask: MemoryAsk) -> MemoryReply:
         for one in wanted[:MOST_LINES]
     ]
     more = [f"{LATER} and {len(wanted) - len(lines)} more"] if len(wanted) > len(lines) else []
+    more += [IN_WORDS] if any(map(_is_in_words, wanted[:MOST_LINES])) else []
     return msgspec.structs.replace(
         known.reply("\n".join([*lines, *more]) or _no_note(ask, notes)),
         notes=tuple(
-            NoteEntry(one.id, one.text, one.session, one.stage, one.condition, one.changed, one.reason)
+            NoteEntry(
+                one.id, one.text, one.session, one.stage, one.condition, one.changed, one.reason, _translation(one)
+            )
             for one in wanted[:PAGE]
         ),
         total=len(wanted),
@@ -371,6 +380,8 @@ def _note_lines(notes: Iterable[Note], wanted: str) -> Iterator[_Line]:
     if found:
         yield "## Notes"
         yield from found
+        if any(map(_is_in_words, found)):
+            yield IN_WORDS
 
 
 def _written(line: _Line) -> str:
@@ -388,7 +399,21 @@ def _waits(note: Note) -> str:
     if not note.condition:
         return ""
     came_of_it = f"; {note.stage}: {plain(note.reason)}" if note.announced else ""
+    if _is_in_words(note):
+        came_of_it = f"; nothing looks: {plain(note.reason)}" if note.translated else "; nothing looks so far"
+    elif note.translated and note.waits_for is not None:
+        came_of_it = f"; looked at as: {plain(_translation(note))}{came_of_it}"
     return f" (when: {plain(note.condition)}{came_of_it})"
+
+
+def _is_in_words(note: Note) -> bool:
+    """Whether a note waits for words that nothing looks at."""
+    return note.status == "active" and bool(note.condition) and note.waits_for is None
+
+
+def _translation(note: Note) -> str:
+    """The condition that the words of a note were translated into; empty: they were not."""
+    return words_of(note.waits_for) if note.translated and note.waits_for is not None else ""
 
 
 def _is_wanted(wanted: str, category: str, text: str) -> bool:

@@ -95,7 +95,9 @@ async def test_what_has_no_room_is_refused_at_once_and_named_and_is_taken_as_soo
 
         await until(is_taken)
         assert (pid, titles(1)) == (broker.process.pid, await facts(bus))
+        before = len(await stored(bus, IN.name))
         assert "" == (await status.look(Settings(data=tmp_path))).refused
+        assert before == len(await stored(bus, IN.name)), "who only asks stores nothing"
 
 
 @pytest.mark.parametrize("sign", ["free", "log"])

@@ -19,6 +19,12 @@ def printed(overview: Overview) -> str:
     return out.getvalue()
 
 
+def test_one_of_a_kind_is_no_plural() -> None:
+    text = printed(Overview(broker="nats://b:1", rooms=(), inbound=1, log=1, dead=1))
+    for line in ("inbound   1 message of the last", "log       1 fact\n", "dead      1 letter; read"):
+        assert line in text
+
+
 @pytest.mark.parametrize("name", ["[/x]", "[bold]", "a [red]b[/red]", "[link=x]y", ":smile:", "\\[x]"])
 def test_names_are_printed_as_they_are(name: str) -> None:
     run = HistoryRun(name, name, "force", "failed", 1, 2, 0, 10, code=name)

@@ -251,7 +251,7 @@ def test_a_note_is_written_updated_and_dismissed() -> None:
     text = desk.say(command, "agent", "s1", cause="w1").text
     (note,) = desk.book.notes.values()
     assert ("n", 7) == (note.id[0], len(note.id))
-    assert text.startswith(f"Noted as {note.id}. Nothing looks whether its condition has come true")
+    assert text.startswith(f"Noted as {note.id}. Nothing looks whether its condition has come true, unless a model")
     assert tuple(desk.made) == (
         NoteWritten(
             note=note.id,

@@ -18,6 +18,7 @@ from schemas.events import (
     NoteDismissed,
     NoteParked,
     NoteReadied,
+    NoteTranslated,
     NoteWritten,
 )
 from schemas.events.memory import VERDICTS
@@ -28,6 +29,7 @@ from services.memory.remembered import Remembered, evolve
 from services.responder.answers import memory_reports
 from services.responder.answers.memory_reasons import SENTENCES, by_head, by_settings
 from services.responder.answers.memory_reports import (
+    IN_WORDS,
     BadMemoryAsk,
     KnownMemory,
     TwinsOfProjects,
@@ -207,7 +209,8 @@ def test_an_agent_reads_what_holds_by_category_and_the_notes_of_its_session() ->
     assert (
         "## PROJECT_RULES\n- [mb] Answer in German. (stale)\n"
         f"## CONSTRAINTS\n- [ma] {RULE} (pinned)\n"
-        "## Notes\n- [n1] look at the flaky test (when: when CI is green)\n- [n3] of the project"
+        "## Notes\n- [n1] look at the flaky test (when: when CI is green; nothing looks so far)\n- [n3] of the project"
+        f"\n{IN_WORDS}"
     ) == reading(facts, "s1", "").text
 
 
@@ -228,6 +231,27 @@ def test_any_agent_reads_the_notes_that_there_are_news_of_with_the_reason() -> N
     facts = known(*WAITING, *NEWS)
     assert ["## Notes", *lines] == reading(facts, "s2", "").text.splitlines()
     assert ["## Notes", "- [n1] see n1 (when: a is there)", *lines] == reading(facts, "s1", "").text.splitlines()
+
+
+def test_a_note_says_what_its_words_were_translated_into_or_that_nothing_looks_and_how_to_change_that() -> None:
+    in_words = [NoteWritten(note=name, text=name, origin="s1", condition="when CI is green") for name in ("n1", "n2")]
+    passed = '{"kind":"passed","command":"ci"}'
+    found = (NoteTranslated(note="n1", waits_for=passed), NoteTranslated(note="n2", reason="no kind says that"))
+    lines = [
+        "- [n1] n1 (when: when CI is green; looked at as: `ci` has passed in a session)",
+        "- [n2] n2 (when: when CI is green; nothing looks: no kind says that)",
+    ]
+    facts = known(*in_words, *found)
+    assert ["## Notes", *lines, IN_WORDS] == reading(facts, "s1", "").text.splitlines()
+    reply = notes_reply(facts, ASK)
+    assert reply.text.endswith(f"n1 (when: when CI is green; looked at as: `ci` has passed in a session)\n{IN_WORDS}")
+    assert {("n1", "`ci` has passed in a session", ""), ("n2", "", "no kind says that")} == {
+        (one.id, one.translation, one.reason) for one in reply.notes
+    }
+    first, _ = found
+    assert IN_WORDS not in notes_reply(known(in_words[0], first), ASK).text
+    readied = known(in_words[0], first, NoteReadied(note="n1", reason="it passed"))
+    assert "looked at as: `ci` has passed in a session; ready: it passed)" in notes_reply(readied, ASK).text
 
 
 def test_a_person_reads_what_became_of_what_notes_wait_for() -> None:
@@ -288,7 +312,8 @@ def test_a_person_reads_the_notes_of_all_sessions_the_newest_first() -> None:
     assert ("s1", "when CI is green") == (reply.notes[1].session, reply.notes[1].condition)
     assert [line.split("  ")[-1] for line in reply.text.splitlines()] == [
         "of the project",
-        "look at the flaky test (when: when CI is green)",
+        "look at the flaky test (when: when CI is green; nothing looks so far)",
+        IN_WORDS,
     ]
     assert ["n2"] == [one.id for one in notes_reply(facts, replace(ASK, filter="dismissed")).notes]
     assert ["n1"] == [one.id for one in notes_reply(facts, replace(ASK, session="s1")).notes]
