@@ -1,4 +1,4 @@
-"""What was recorded since the newest rebase of a session, and is in its prompt only after another one."""
+"""Facts that came since the newest rebase of a session, and are in its prompt only after another one."""
 
 from contextlib import aclosing
 

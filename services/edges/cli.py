@@ -59,7 +59,7 @@ def _command(words: Sequence[str]) -> int:
 
 
 def misuse(options: argparse.Namespace) -> str:
-    """Why these options make no sense, whatever is there, with what to change; empty: they do."""
+    """The reason why these options make no sense, whatever is there, with what to change; empty: they do."""
     if strange := next(filter(_is_no_path, vars(options).values()), None):
         return f"{str(strange)[:MOST_QUOTED]!a} can be the name of no file here: name another"
     return contradiction(options)

@@ -22,52 +22,54 @@ from tests.helpers.broker_world import NOON, Stored, connected, stored
 from tests.helpers.memory_sessions import Harness, rooms
 
 CHILD = """
-import asyncio, os, signal, sys
-from datetime import UTC, datetime
+import os, signal, sys
 import msgspec
-from schemas.streams import LOG
-from services.domain.erasure.scope import ErasureScope
-from services.domain.erasure.secret import spellings
-from services.domain.erasure.survey import Survey
-from services.edges.erase.command import stopped_store
+from services.edges import cli
+from services.edges.erase import command
 from services.edges.erase.erasure import Erasure
 from services.kit.bus import erasure_lock, rewriting
-from services.settings import load
 
+stages, writes, *words = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]
 erasure_lock.SECONDS = float(os.environ.get("LOCKED_FOR", erasure_lock.SECONDS))
+all_stages, write, left, locks = Erasure.stages.fget, rewriting._Writer.write, [writes], []
 
-async def fall(lock):
-    if lock is not None:  # as of a moment ago
+class Lock(erasure_lock.ErasureLock):
+    async def take(self):
+        locks.append(self)
+        return await super().take()
+
+async def fall():
+    for lock in locks:  # as of a moment ago
         lock._owner = msgspec.structs.replace(lock._owner, seconds=erasure_lock.SECONDS)
         await lock._write(lock._seq)
     os.kill(os.getpid(), signal.Signals[os.environ.get("FALLS_BY", "SIGKILL")])
 
-async def main(what, name, stages, writes):
-    settings = load().settings
-    async with stopped_store(settings, is_changed=True) as store:
-        write, left = rewriting._Writer.write, [writes]
-        async def counted(self, *message):
-            await write(self, *message)
-            left[0] -= 1
-            if not left[0]:
-                await fall(store.lock)
-        await rewriting.end_what_was_begun(store.bus)
-        survey = Survey()
-        async for one in rewriting.stored_messages(store.bus, LOG.name):
-            survey.add(one.subject, one.data)
-        known = {"session": survey.of_session, "project": survey.of_project}
-        scope = known[what](name) if what in known else ErasureScope(masks=spellings(name))
-        erasure = Erasure(store.bus, settings.data, scope, datetime.now(UTC))
-        for number, (_, stage) in enumerate(erasure.stages):
-            if number == stages:
-                if not writes:
-                    await fall(store.lock)
-                rewriting._Writer.write = counted
-            await stage()
+async def counted(self, *message):
+    await write(self, *message)
+    left[0] -= 1
+    if not left[0]:
+        await fall()
 
-asyncio.run(main(*sys.argv[1:3], int(sys.argv[3]), int(sys.argv[4])))
+def falling(stage):
+    async def fall_in_it():
+        if not writes:
+            await fall()
+        rewriting._Writer.write = counted
+        await stage()
+    return fall_in_it
+
+def watched(erasure):
+    found = enumerate(all_stages(erasure))
+    return [(done, falling(stage) if number == stages else stage) for number, (done, stage) in found]
+
+Erasure.stages = property(watched)
+command.ErasureLock = Lock
+sys.exit(cli.main(["erase", *words, "--yes"]))
 """
-STAGES = len(Erasure(None, Path(), ErasureScope(), NOON).stages)  # type: ignore[arg-type] # which are only counted
+"""`annals erase` itself, in a process that falls as its stage of this number begins, or after so many of its writes."""
+SENTENCES = [done for done, _ in Erasure(None, Path(), ErasureScope(), NOON).stages]  # type: ignore[arg-type] # not run
+"""What it prints behind each stage."""
+STAGES = len(SENTENCES)
 
 
 class Running(NamedTuple):
@@ -124,21 +126,24 @@ def erase(data: Path, *arguments: str, word: str = "", **surroundings: str) -> "
 def cut_off(data: Path, what: tuple[str, str], stages: int, writes: int = 0) -> None:
     """Begin an erasure, and kill it after so many stages, or after so many facts that the next one writes."""
     fallen = begun(data, what, stages, writes)
-    _, errors = fallen.communicate()
+    printed, errors = fallen.communicate()
     assert -signal.SIGKILL == fallen.returncode, errors
+    assert SENTENCES[:stages] == [one for one in printed.splitlines() if one in SENTENCES]
 
 
 def begun(
     data: Path, what: tuple[str, str], stages: int, writes: int = 0, **surroundings: str
 ) -> "subprocess.Popen[str]":
-    """Begin an erasure that is killed, or stopped, after so many stages, or facts that the next one writes.
+    """Begin `annals erase --yes`, which is killed, or stopped, after so many stages, or facts that the next one writes.
 
     `what`: `secret`, `session` or `project`, and which one. `FALLS_BY`: the signal; `LOCKED_FOR`: seconds that the lock
     on a team's broker is its own from that moment.
     """
-    state = {"ANNALS_DATA": str(data), "XDG_STATE_HOME": str(data.parent / "state")}
+    kind, name = what
+    words, secret = ([kind], name) if kind == "secret" else ([kind, name], "")
+    state = {"ANNALS_DATA": str(data), "XDG_STATE_HOME": str(data.parent / "state"), "SECRET": secret}
     return subprocess.Popen(
-        [sys.executable, "-c", CHILD, *what, str(stages), str(writes)],
+        [sys.executable, "-u", "-c", CHILD, str(stages), str(writes), *words],
         env={**os.environ, **state, **surroundings},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -205,7 +205,7 @@ def status_faults(leaf: Leaf, words: Sequence[str], found: Ended) -> list[str]:
     if is_usage != (found.status == 2):
         what.append(f"ends with {found.status!r}, and its arguments {'are wrong' if is_usage else 'may be right'}")
     if found.status != 0 and not found.error.strip():
-        what.append("says what is wrong among what is right, and not as an error")
+        what.append("prints what is wrong as if it was right, and not as an error")
     if found.status == 2 and found.out:
         what.append(f"prints {found.out[:80]!r} before it refuses its arguments")
     return what

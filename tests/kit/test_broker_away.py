@@ -1,4 +1,4 @@
-"""A room whose broker is killed says so in lines of its log, and never with a traceback."""
+"""A room whose broker is killed reports that in lines of its log, and never with a traceback."""
 
 import signal
 from pathlib import Path

@@ -28,6 +28,7 @@ from services.domain.secrets.patterns import (
     NO_PASSPHRASE,
     NUMBER,
     PASSPHRASE,
+    PGPASS_PASSWORD,
     PRIVATE_KEY,
     REST_OF_RUN,
     REST_OF_VALUE,
@@ -50,6 +51,7 @@ from services.domain.secrets.patterns import (
 )
 from services.domain.secrets.readings import LEVELS, TextReading, as_bytes, as_decoded, as_shown
 from services.domain.secrets.rules import Searched, random_runs, ruled_secrets
+from services.domain.secrets.wrapping import joined_lines
 from services.domain.texts.placeholders import MASKED
 
 __all__ = ["ALL", "PRIVATE_KEY", "mask", "token_pattern"]
@@ -113,10 +115,24 @@ def _encoded_findings(text: str, written: bytes, level: int = 0) -> list[SecretF
     """Secrets in a text, and in what is encoded in it, up to `LEVELS` times."""
     folded = written.lower()
     searched, runs = Searched(text, written, folded, random_runs(written)), list(_long_runs(folded))
-    found, decoded = _plain_findings(searched, runs), as_decoded(text, runs) if level < LEVELS else None
+    found = [*_plain_findings(searched, runs), *_broken_findings(searched)]
+    decoded = as_decoded(text, runs) if level < LEVELS else None
     if decoded is None:
         return found
     return found + _in_original(decoded, _encoded_findings(decoded.text, as_bytes(decoded.text), level + 1))
+
+
+def _broken_findings(searched: Searched) -> Iterator[SecretFinding]:
+    """Secrets that are broken over lines."""
+    joined = joined_lines(searched.text, searched.written, searched.random)
+    if joined is not None:
+        text = joined.reading.text
+        written = as_bytes(text)
+        folded = written.lower()
+        whole = Searched(text, written, folded, random_runs(written))
+        for one in _in_original(joined.reading, _plain_findings(whole, list(_long_runs(folded)))):
+            if joined.is_over_a_break(one.start, one.end):
+                yield one
 
 
 def _in_original(reading: TextReading, found: list[SecretFinding]) -> list[SecretFinding]:
@@ -134,6 +150,7 @@ def _plain_findings(searched: Searched, runs: list[Span]) -> list[SecretFinding]
         *_curl_passwords(text, folded),
         *_command_passwords(text, folded),
         *_yaml_passwords(text, folded),
+        *_pgpass_passwords(text, folded),
         *_passphrases(text, folded),
         *_cards(folded),
         *_ruled_tokens(text, searched),  # after these: what we find ourselves has our kind
@@ -306,6 +323,13 @@ def _yaml_passwords(text: str, folded: bytes) -> Iterator[SecretFinding]:
             WORD.fullmatch(value) or METAVARIABLE.fullmatch(value) or _is_stand_in(value)
         ):
             yield SecretFinding(*match.span(group), "password")
+
+
+def _pgpass_passwords(text: str, folded: bytes) -> Iterator[SecretFinding]:
+    if b":" in folded:
+        for match in PGPASS_PASSWORD.finditer(folded):
+            if not _is_stand_in(text[slice(*match.span(1))]):
+                yield SecretFinding(*match.span(1), "password")
 
 
 def _passphrases(text: str, folded: bytes) -> Iterator[SecretFinding]:

@@ -21,6 +21,7 @@ DIGEST_WORDS = (
 )
 
 NAMES_A_SECRET = LinearExpression("|".join(SECRET_WORDS))
+MENTIONS_A_DIGEST = LinearExpression(rf"\b(?:{DIGEST_WORDS})")
 NAMES_A_DIGEST = LinearExpression(rf"""(?:{DIGEST_WORDS})[\s:='"\\\x60@(-]*$""")
 
 
@@ -32,3 +33,8 @@ def names_a_secret(before: str) -> bool:
 def names_a_digest(before: str) -> bool:
     """Whether a text ends with a word for a digest or an id, and what may come between it and its value."""
     return NAMES_A_DIGEST.first(before.lower().encode("utf-8", "replace")) is not None
+
+
+def mentions_a_digest(text: str) -> bool:
+    """Whether a text has a word for a digest or an id anywhere."""
+    return MENTIONS_A_DIGEST.first(text.lower().encode("utf-8", "replace")) is not None

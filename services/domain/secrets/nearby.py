@@ -5,11 +5,12 @@ language each has something else between the two, and no list of that would be c
 is between them: name and value are put together as code would write them, and the rules decide about that.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from services.domain.secrets.engine import LinearExpression, Span
-from services.domain.secrets.naming import names_a_digest, names_a_secret
+from services.domain.secrets.naming import mentions_a_digest, names_a_digest, names_a_secret
 from services.domain.secrets.rules import (
     REFERENCE,
     RuleMatch,
@@ -29,6 +30,8 @@ AFTER_ITS_NAME = (LinearExpression(f"(?i){NAME_IN_RUN}"), LinearExpression(f"(?i
 EXTENSION = LinearExpression(r"(?:\.[A-Za-z]{1,5})+$")
 AFTER_A_SIGN = (LinearExpression(r"^[\w.-]*[:=]+(.*)$"), LinearExpression(r"^.*[:=/]([^:=/]*)$"))
 OPENING, CLOSING = b".:=/+", b".:=/-~"
+LAST_OF_A_TOKEN = b"-="
+"""The signs among those that close a run in which some tokens end."""
 NEUTRAL = LinearExpression(
     r"(?i)^[^A-Za-z0-9\n]*(?:value|val|default|contents?|text|string|data|body|password|secret|token|key)?[^A-Za-z0-9\n]*$"
     r"|^[\s>*#\x60'\"(-]*(?:[A-Za-z?',.()-]+[ \t\r]*){0,20}(?::?[ \t\r]*\n\s*)?[\x60'\"*(\[<]{0,4}$"
@@ -45,6 +48,12 @@ REFERRED = b"#@/"
 """The signs before the digest of something, and before its id in an address."""
 NEAR = 60
 """Characters before a digest or an id in which a word names it a secret, if it is one."""
+STATED = LinearExpression(r"""(?:\b(?:is|are|was)|[:=])[\s'"\x60*]*$""")
+"""A sentence, or a line, up to a value that it states."""
+SENTENCE_END = re.compile(r"[.!?]\s|\n[ \t]*\n")
+PIPED = LinearExpression(r"""\b(?:echo|printf)(?: -\w+)* ['"]?(?:%s\\?n?['"] ['"]?)?$""")
+INTO = re.compile(r"""['"]?[ \t]*\|[ \t]*(?P<command>[^\n|]{1,60})""")
+"""A value that is given to a command: what it is called is behind it."""
 
 
 def nearby_secrets(text: Searched) -> Iterator[RuleMatch]:
@@ -79,23 +88,36 @@ def _last(written: bytes, end: int) -> int:
 
 
 def _values(written: bytes, run: Span) -> Iterator[Span]:
-    """Of a run all that may be the value: all of it, or its end; each without the extension of a file."""
+    """The parts of a run that may be the value, the longest of each beginning first.
+
+    A run is what no blank is in, such as `service_token=a1b2.json`: there are several beginnings and ends.
+    """
     start, end = run
     trimmed = start + len(written[start:end].rstrip(CLOSING))
-    named = [one.first(written[start:trimmed]) for one in (*AFTER_ITS_NAME, *AFTER_A_SIGN)]
-    starts = {
-        start,
-        trimmed - len(written[start:trimmed].lstrip(OPENING)),
-        *(start + one[1][0] for one in named if one),
-    }
-    for first in sorted(starts):
-        extension = EXTENSION.first(written[first:trimmed])
-        ends = {
-            trimmed,
-            first + len(written[first:trimmed].rstrip(b"+")),
-            first + extension[0][0] if extension else trimmed,
-        }
-        yield from ((first, last) for last in sorted(ends, reverse=True))
+    for first in _beginnings(written, (start, trimmed)):
+        yield from ((first, last) for last in _ends(written, (first, trimmed), end))
+
+
+def _beginnings(written: bytes, run: Span) -> Sequence[int]:
+    """The beginning of a run, without the signs that open it, and behind a name or a sign in it."""
+    start, end = run
+    without_signs = end - len(written[start:end].lstrip(OPENING))
+    named = (one.first(written[start:end]) for one in (*AFTER_ITS_NAME, *AFTER_A_SIGN))
+    return sorted({start, without_signs, *(start + one[1][0] for one in named if one)})
+
+
+def _ends(written: bytes, run: Span, last: int) -> Sequence[int]:
+    """The end of a run, without a plus or the extension of a file, and with the signs in which a token may end.
+
+    `last`: where the run ends with the signs that close it.
+    """
+    first, end = run
+    found = {end, first + len(written[first:end].rstrip(b"+"))}
+    if extension := EXTENSION.first(written[first:end]):
+        found.add(first + extension[0][0])
+    if not written[end:last].strip(LAST_OF_A_TOKEN):
+        found.add(last)
+    return sorted(found, reverse=True)
 
 
 def _may_be_a_secret(text: Searched, first: int, value: Span) -> bool:
@@ -103,10 +125,22 @@ def _may_be_a_secret(text: Searched, first: int, value: Span) -> bool:
     written = text.written[start:end]
     if len(written) < SHORTEST or names_a_digest(text.text[first:start]) or _changes(written) < LEAST_CHANGES:
         return False
-    return not REFERENCE.first(written) or (
-        text.written[start - 1 : start] not in {bytes([one]) for one in REFERRED}
-        and names_a_secret(text.text[max(first, start - NEAR) : start])
-    )
+    return not REFERENCE.first(written) or _is_called_a_secret(text, first, value)
+
+
+def _is_called_a_secret(text: Searched, first: int, value: Span) -> bool:
+    """Whether a digest or an id is called a secret: close to it, by its sentence, or by the command that it goes to."""
+    start, end = value
+    if text.written[start - 1 : start] in {bytes([one]) for one in REFERRED}:
+        return False
+    if names_a_secret(text.text[max(first, start - NEAR) : start]):
+        return True
+    before = text.text[max(first, start - FARTHEST) : start]
+    sentence = SENTENCE_END.split(before)[-1]
+    if STATED.first(sentence.encode("ascii", "replace")) and names_a_secret(sentence):
+        return not mentions_a_digest(sentence)
+    into = INTO.match(text.text, end)
+    return into is not None and PIPED.first(text.written[first:start]) is not None and names_a_secret(into["command"])
 
 
 def _changes(value: bytes) -> int:
@@ -119,14 +153,18 @@ def looks_random(user: bytes) -> bool:
     return len(user) >= SHORTEST and (_changes(user) > LEAST_CHANGES or REFERENCE.first(user) is not None)
 
 
-def _named(text: Searched, around: Span, values: list[Span]) -> Iterator[RuleMatch]:
-    """Those of the values that the rules find next to a name from the text around them."""
+def _named(text: Searched, around: Span, values: Sequence[Span]) -> Iterator[RuleMatch]:
+    """Those of the values that the rules find next to a name from the text around them.
+
+    Each pair is written as a line of code, `acme_token = "value"`. A value is known again by its place in these lines.
+    """
     if not values:
         return
+    first, last = around
+    before = text.written[first : max(start for start, _ in values)]  # the run itself may begin with a name
+    behind = text.written[min(end for _, end in values) : last]
     lines, places = b"", dict[int, Span]()
-    (first, last), start, end = around, max(start for start, _ in values), min(end for _, end in values)
-    words = text.written[first:start] + b"\n" + text.written[end:last]
-    for name in _names(words, text.written[slice(*values[0])]):
+    for name in _names(before + b"\n" + behind, text.written[slice(*values[0])]):
         for value in values:
             lines += name + b'_token = "'
             places[len(lines)] = value

@@ -74,6 +74,12 @@ MYSQL_PASSWORD = re.compile(
     r"""(?:mysql|mariadb)(?:(?!mysql|mariadb)\w)*+[ \t][^\n|;&]{0,200}?(?<=[ \t])-p\\*+["']?([^\s"'\\]++)"""
 )
 SSHPASS_PASSWORD = re.compile(r"""sshpass[ \t]+-p[ \t]*\\*["']?([^\s"'\\]++)""")
+# A line of PostgreSQL's file of passwords: host, port, database, user and password. Its ports are those of databases
+# that speak like it, and of what is put before them: messages of compilers have this shape with other numbers.
+PGPASS_PASSWORD = re.compile(
+    rb"(?m)(?:^|(?<=[\s\"'`]))(?:[\w-]+(?:\.[\w-]+)+|localhost|\*|/[\w./-]+):(?:[56]4\d\d|2625\d|\*):"
+    rb"(?:[\w-]+|\*):[\w.@-]+:(?=[^\s\"'`]*\d)(?=[^\s\"'`]*[a-z])((?:\\[\\:]|[^\s\"'`\\]){8,256})"
+)
 # The end of a line of YAML: code has something behind the value, or another value.
 YAML_PASSWORD = re.compile(
     rb"(?m)pass(?:w(?:or)?d|phrase):[ \t]([a-z]{6,40})[ \t]*(?:#[^\n]*)?\r?$"

@@ -10,7 +10,7 @@ import re
 import string
 from base64 import b64decode
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -99,10 +99,12 @@ def as_decoded(text: str, runs: Iterable[Span]) -> TextReading | None:
     `runs` are the long runs of letters and digits in it.
     """
     found = [*_escapes(text), *_encoded_words(text, runs)]
-    if not found:
-        return None
-    found.sort()
-    return _reading(text, list(_apart(found)), list(_lines(text, found)))
+    return reading_of(text, sorted(found)) if found else None
+
+
+def reading_of(text: str, replaced: Sequence[Replacement]) -> TextReading:
+    """The lines of a text that have these pieces, and some before them, as they are read. The pieces are in order."""
+    return _reading(text, list(_apart(replaced)), list(_lines(text, replaced)))
 
 
 def _escapes(text: str) -> Iterator[Replacement]:
@@ -144,9 +146,9 @@ def _lines(text: str, found: Iterable[Replacement]) -> Iterator[Span]:
     """The lines that have these, and some before them: each line once."""
     reached = 0
     for one in found:
-        if one.start < reached:
+        if one.end < reached:
             continue
-        start = one.start
+        start = max(one.start, reached)
         for _ in range(LINES_BEFORE + 1):
             start = max(reached, text.rfind("\n", reached, max(reached, start - 1)) + 1)
         end = text.find("\n", one.end)
@@ -165,9 +167,9 @@ def _reading(text: str, replaced: list[Replacement], spans: Iterable[Span]) -> T
             length += len(piece)
 
     remaining = iter(replaced)
-    following = next(remaining, None)
+    following, position = next(remaining, None), 0
     for start, end in spans:
-        position = start
+        position = max(start, position)  # a piece may go over the end of a span
         while following and following.start < end:
             add(text[position : following.start], position, following.start)
             add(following.text, following.start, following.end)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemas.streams import LOG
+from schemas.subjects import Address
 from services.domain.erasure.facts import Structural
 from services.domain.erasure.scope import ErasureScope
 from services.domain.erasure.secret import TooShort, spellings
@@ -245,7 +246,7 @@ async def _erase(store: StoppedStore, settings: Settings, scope_of: ScopeOf, opt
         write(done)
     found = await erasure.look()
     await store.close()
-    unreached = [*UNREACHED, *UNREACHED_OF[options.what]]
+    unreached = [*map(unread_prompt, erasure.unread), *UNREACHED, *UNREACHED_OF[options.what]]
     if store.broker is None:
         unreached.append(VOLUMES)
     unreached += [f"{path}, a link: what it leads to was not looked at" for path in files.links(settings.data)]
@@ -296,6 +297,8 @@ def lines_of(found: Occurrences) -> Iterator[str]:
     where = f"{sum(found.facts.values()):,} facts at {found.sessions:,} addresses"
     yield f"log        {where}{': ' if facts else ''}{facts}"
     yield f"prompts    {found.prompts:,} of sessions that stay, each of which is rebased once"
+    for address in found.unread:
+        yield f"not rebased: {unread_prompt(address)}"
     for name, count in found.streams.items():
         yield f"{name:<10} {count:,} messages"
     for name, count in found.bodies.items():
@@ -306,6 +309,14 @@ def lines_of(found: Occurrences) -> Iterator[str]:
         yield f"mirror     {name}; fetched again, it comes back unless it is erased in the remote"
     for path in found.files:
         yield f"file       {path}"
+
+
+def unread_prompt(address: Address) -> str:
+    """The sentence for a prompt that shows it, and that nothing can be done about here."""
+    return (
+        f"the prompt of the session {address.session} of {address.project}, of which a plan cannot be read: its "
+        "harness may serve what that showed; go on in a new session"
+    )
 
 
 def _receipt(found: Occurrences, left: Sequence[Path], unreached: Sequence[str]) -> int:

@@ -56,6 +56,8 @@ class Occurrences(msgspec.Struct):
     sessions: int = 0
     prompts: int = 0
     """Sessions of which a prompt shows it now."""
+    unread: tuple[Address, ...] = ()
+    """Sessions of which a plan that showed it cannot be read."""
     streams: dict[str, int] = {}
     """Messages of the other streams, by their names."""
     bodies: dict[str, int] = {}
@@ -87,6 +89,8 @@ class Erasure:
         self._renamed: dict[bytes, bytes] = {}
         self._rewriting = Rewriting(scope, self._renamed)
         self._samples = Samples()
+        self.unread: Sequence[Address] = ()
+        """Sessions whose prompts it does not reach, once the log is copied: their plans cannot be read."""
 
     @property
     def needles(self) -> Masks:
@@ -95,12 +99,13 @@ class Erasure:
 
     async def look(self) -> Occurrences:
         """Look for it in each store through its own reader. Nothing is changed."""
-        facts, sessions, prompts = await self._facts()
+        facts, sessions, prompts, unread = await self._facts()
         named = {**self._masks, **{name.encode(): b"" for name in self._scope.names}}
         return Occurrences(
             facts=facts,
             sessions=sessions,
             prompts=prompts,
+            unread=unread,
             streams={name: len(await self._positions(name)) for name in (IN.name, DEAD.name)},
             bodies={bucket.name: len(await self._bodies_with(bucket.name)) for bucket in BUCKETS},
             views=await asyncio.to_thread(files.rows_of_views, self._data, named),
@@ -115,7 +120,7 @@ class Erasure:
     def _is_in_file(self, path: Path) -> bool:
         return files.holds(path, self._masks) or files.has_lines_of(path, self._scope.covers_message)
 
-    async def _facts(self) -> tuple[dict[str, int], int, int]:
+    async def _facts(self) -> tuple[dict[str, int], int, int, tuple[Address, ...]]:
         nouns, addresses, changed = Counter[str](), set[Address](), MaskedPrompts()
         async with aclosing(stored_messages(self._bus, LOG.name)) as log:
             async for message in log:
@@ -127,7 +132,10 @@ class Erasure:
                 else:
                     changed.add(message.subject, message.data, message.data)
         prompts = [address for address in changed.targets if not self._scope.covers(address)]
-        return dict(sorted(nouns.items())), len(addresses), len(prompts)
+        return dict(sorted(nouns.items())), len(addresses), len(prompts), self._that_stay(changed.unread)
+
+    def _that_stay(self, addresses: Sequence[Address]) -> tuple[Address, ...]:
+        return tuple(one for one in addresses if not self._scope.covers(one))
 
     def _rewritten(self, message: StoredMessage) -> bytes:
         try:
@@ -286,6 +294,7 @@ class Erasure:
 
         end = await end_of(self._bus, LOG.name)
         await copy_log(self._bus, rewrite, lambda: self._closing(changed, end))
+        self.unread = self._that_stay(changed.unread)
 
     def _closing(self, changed: MaskedPrompts, end: int) -> Iterator[tuple[str, bytes]]:
         """The facts that end the log: whose prompts have masks now, which memories are archived, what plugins do."""

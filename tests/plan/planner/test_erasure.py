@@ -2,16 +2,19 @@
 
 import pytest
 
-from schemas.codec import encode
+from schemas.codec import encode, encode_edits
+from schemas.envelope import Actor, Envelope
 from schemas.events import FlushRequested, PlanRebased, PromptMasked
 from schemas.plan import SetHead
-from services.domain.erasure.scope import ErasureScope, MaskedPrompts, Rewriting
+from services.domain import envelopes
+from services.domain.erasure.scope import ErasureScope, MaskedPrompts, Rewriting, emptied
 from services.domain.erasure.secret import MASK, spellings
 from services.domain.limits import Limits
 from services.domain.record import read_record
 from services.plan.head.documents import Document
 from services.plan.lanes import LANES, View
 from services.plan.session.waits import ERASURE
+from tests.helpers.broker_world import NOON
 from tests.helpers.harness import ADDRESS, Call, Harness, rebases, replace, text_part
 
 WORD = "the kestrel nests at the quay"
@@ -140,3 +143,38 @@ def test_only_edits_that_are_in_force_count(*, is_replaced: bool) -> None:
     assert [PromptMasked] * (not is_replaced) == [
         type(event) for _, event in harness.log if isinstance(event, PromptMasked)
     ]
+
+
+UNREADABLE = {
+    "edits that are no JSON": lambda plan: replace(plan, edits=f"[{plan.edits}"),
+    "edits of another release": lambda plan: replace(plan, edits=f'[{{"type": "fly", "text": "{WORD}"}}]'),
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_a_plan_that_showed_it_and_cannot_be_read_is_named_and_not_taken_for_one_without_edits(kind: str) -> None:
+    plan = UNREADABLE[kind](PlanRebased(1, "a", 1, ["flush"], edits=encode_edits((SetHead(slot=0, text=WORD),))))
+    assert_named(wrapped_plan(plan))
+
+
+def test_so_is_a_plan_of_a_version_that_nobody_knows() -> None:
+    plan = PlanRebased(1, "a", 1, ["flush"], edits=encode_edits((SetHead(slot=0, text=WORD),)))
+    assert_named(replace(wrapped_plan(plan), v=99))
+
+
+def wrapped_plan(plan: PlanRebased) -> Envelope:
+    return envelopes.envelope(plan, ADDRESS, {}, at=NOON, actor=Actor("room"), cause="", number=0)
+
+
+def assert_named(fact: Envelope) -> None:
+    """What showed the word is named, once; what was erased as a whole, and what never showed it, is not."""
+    subject, data, prompts = ADDRESS.log(PlanRebased.TYPE), encode(fact), MaskedPrompts()
+    _, after = Rewriting(ErasureScope(masks=spellings(WORD)))(subject, data)
+    assert WORD.encode() not in after
+    for before, now in ((data, after), (after, after), (data, emptied(data))):
+        prompts.add(subject, before, now)
+    assert ([ADDRESS], {}) == ([*prompts.unread], {**prompts.targets})
+    prompts = MaskedPrompts()
+    prompts.add(subject, after, after)
+    prompts.add(subject, emptied(data), emptied(data))
+    assert [] == [*prompts.unread]
