@@ -3,12 +3,9 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 
-import msgspec
-
-from schemas.codec import encode
 from schemas.room_health import HealthAsk, RoomHealth
 from schemas.status_asks import Status
-from schemas.subjects import ask
+from services.edges.asking import NotUnderstood, answer
 from services.kit.bus import Bus, NoResponder, Unreachable
 
 RESPONDER = "responder"
@@ -26,12 +23,13 @@ async def healths(bus: Bus, rooms: Iterable[str], seconds: float) -> dict[str, R
 
 async def _health(bus: Bus, room: str, seconds: float) -> RoomHealth | None:
     try:
-        reply = await bus.request(ask(HealthAsk.NAME, room), encode(HealthAsk()), seconds)
+        return await answer(bus, HealthAsk(), RoomHealth, seconds, room)
     except NoResponder:
         return None
+    except NotUnderstood as error:
+        return RoomHealth(room, ok=False, failures=(str(error),))
     except Unreachable:
         return RoomHealth(room, ok=False, failures=(f"it does not answer within {seconds:g} s",))
-    return msgspec.json.decode(reply, type=RoomHealth)
 
 
 def unfolding(status: Status | None, rooms: Mapping[str, RoomHealth]) -> tuple[RoomHealth, ...]:

@@ -2,22 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
-from schemas.codec import encode
 from schemas.spending_asks import SpendingAsk, SpentBudget, SpentBudgets
-from schemas.subjects import ask
+from services.edges.asking import answer
 from services.kit.bus import Bus, Unreachable
 
 
 async def spent_budgets(bus: Bus, project: str, patience: float) -> SpentBudgets:
     """The budgets of a project and of the installation. Where the desk does not answer, the reason why not."""
-    question = SpendingAsk(project)
     try:
-        reply = await bus.request(ask(question.NAME, project), encode(question), patience)
+        return await answer(bus, SpendingAsk(project), SpentBudgets, patience, project)
     except Unreachable as error:
         return SpentBudgets(error=str(error))
-    return msgspec.json.decode(reply, type=SpentBudgets)
 
 
 def budget_lines(budgets: Sequence[SpentBudget]) -> Iterator[str]:

@@ -10,10 +10,9 @@ from typing import TextIO
 import msgspec
 from rich.table import Table
 
-from schemas.codec import encode
-from schemas.subjects import ask
 from schemas.view_asks import Rows, SqlAsk
 from services.domain.often import quantity
+from services.edges.asking import answer
 from services.edges.person import NO_TEXT, person_bus, refused
 from services.edges.styling import console, styled
 from services.edges.terminal import write_file, write_json, write_note
@@ -53,18 +52,14 @@ async def sql(options: argparse.Namespace, settings: Settings) -> int:
 async def _all_pages(bus: Bus, question: SqlAsk) -> Rows:
     """The reply, with the rows of all its pages; or the error of the first page that is none."""
     patience = question.timeout_ms / 1000 + SPARE
-    first = page = await _asked(bus, question, patience)
+    first = page = await answer(bus, question, Rows, patience)
     rows = [*first.rows]
     while page.cursor and not page.error:
-        page = await _asked(bus, SqlAsk(cursor=page.cursor), patience)
+        page = await answer(bus, SqlAsk(cursor=page.cursor), Rows, patience)
         rows += page.rows
     if page.error:
         return page
     return msgspec.structs.replace(first, rows=tuple(rows), truncated=page.truncated, cursor="")
-
-
-async def _asked(bus: Bus, question: SqlAsk, patience: float) -> Rows:
-    return msgspec.json.decode(await bus.request(ask(SqlAsk.NAME), encode(question), patience), type=Rows)
 
 
 def print_table(found: Rows, out: TextIO) -> None:

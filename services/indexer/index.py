@@ -52,7 +52,9 @@ class Index:
         index = cls(folder, current, await Tables.open(folder))
         try:
             await index._open(read_position(folder))
-        except (Damaged, *VectorsError):
+        except (Damaged, *VectorsError) as error:
+            if await index._folder_tables.names():
+                logger().warning("the index is made anew", set=current.set, reason=str(error) or type(error).__name__)
             await index.reset()
         await index._find_unfilled()
         return index
@@ -78,7 +80,7 @@ class Index:
     async def _open(self, position: Position) -> None:
         """Open the tables, and drop those that nobody knows of. Raises `Damaged`."""
         if not position.tables:
-            raise Damaged("there is nothing yet")
+            raise Damaged("it is not written down which tables it has")
         names = await self._folder_tables.names()
         if missing := set(position.tables.values()) - set(names):
             raise Damaged(f"tables are gone: {missing}")

@@ -3,7 +3,7 @@ import fs, { mkdirSync } from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 
-/** `state`: "well", "full" (nothing is written) or "cuts" (half of it is); `writes`: how often something was to be. */
+/** `state`: "well", "full" (nothing is written), "cuts" (half of it is) or "fixed" (nothing goes either); `writes`: how often something was to be written. */
 export const disk = { state: "well", writes: 0 };
 
 for (const name of ["writeFileSync", "appendFileSync"]) {
@@ -15,6 +15,11 @@ for (const name of ["writeFileSync", "appendFileSync"]) {
     own(path, text, ...rest);
   };
 }
+const { rmSync } = fs;
+fs.rmSync = (...given) => {
+  if (disk.state === "fixed") throw Object.assign(new Error("read-only file system"), { code: "EROFS" });
+  rmSync(...given);
+};
 syncBuiltinESMExports();
 
 let now = 0;

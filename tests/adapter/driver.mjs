@@ -75,6 +75,20 @@ calls.starts = (happenings) => {
   const starts = new pure.Starts(60_000);
   return happenings.flatMap((one) => (one === "ended" ? (starts.ended(), []) : [starts.begin(one)]));
 };
+/** What OpenCode is asked for, and what is noted, where each of these is what it answers to whatever it is asked. */
+calls.known = async (directory, answers) => {
+  const asked = [];
+  const notes = [];
+  let now = {};
+  const answer = (what) => async () => (asked.push(what), now);
+  const client = { app: { agents: answer("agents") }, config: { providers: answer("models") } };
+  const known = new pure.Known(client, { directory, log: { note: (text, given) => notes.push([text, given]) } });
+  for (now of answers) {
+    known.load();
+    await known.loaded;
+  }
+  return { asked, notes };
+};
 /** The prompt for a summary, with these texts of other plugins before and after. */
 calls.summaryPrompt = (before, brief, previous, after) => {
   const output = { context: [], prompt: undefined, ...before };

@@ -5,12 +5,20 @@ import { core, disk, made, pass, settled } from "./disk.mjs";
 
 const [folder, directory, happenings] = process.argv.slice(2);
 const { Outbox } = await core(folder, "outbox");
-const seen = { sent: [], taken: [], notes: [] };
+const seen = { sent: [], taken: [], notes: [], kept: [] };
 const refused = new Set(["*"]);
 let underWay; // what the broker has neither taken nor refused
+let connect; // tells the outbox of a new connection
+let release; // ends the storing of a body that is under way
+let isSlow = false;
+let erased; // what becomes of a message by an erasure
 const broker = {
   connected: true,
-  onConnected() {},
+  onConnected: (listener) => void (connect = listener),
+  async keep(reference) {
+    if (isSlow) await new Promise((resolve) => (release = resolve));
+    seen.kept.push(reference);
+  },
   async publish(_subject, _data, id) {
     seen.sent.push(id);
     if (underWay) await new Promise((_, reject) => underWay.push(reject));
@@ -18,10 +26,11 @@ const broker = {
     seen.taken.push(id);
   },
 };
-const log = { note: (what) => seen.notes.push(what) };
+const log = { note: (what) => seen.notes.push(what), guarded: async (_, work) => await work() };
+const erasures = { settle: async (queue) => (queue.change(erased), true) };
 let outbox;
 const begin = () => {
-  outbox ??= new Outbox(broker, log, made(directory));
+  outbox ??= new Outbox(broker, log, made(directory), erasures);
   return outbox;
 };
 
@@ -48,6 +57,11 @@ const ways = {
     for (const reject of underWay) reject(new Error("the connection was closed"));
     underWay = undefined;
   },
+  stores: (pace) => void (isSlow = pace === "slowly"),
+  stored: () => ((isSlow = false), release()),
+  dropped: () => ((erased = () => undefined), connect()),
+  masked: () => ((erased = (message) => ({ ...message, data: "[]", bodies: { masked: "" } })), connect()),
+  long: (id) => begin().put({ subject: "in", id, data: "{}", bodies: { [id]: "a long text" } }),
   put: (...ids) => ids.forEach((id) => begin().put({ subject: "in", id, data: "{}" })),
 };
 const found = [];

@@ -89,7 +89,8 @@ def test_a_file_is_reported_once_and_again_when_it_changes(look: Look, root: Pat
     (root / "src" / "core.py").write_text("x = 1\n")
     paths = ("MAP.md", "src/core.py", "none.py")
 
-    assert look(root, *paths) == ([[seen("MAP.md", "# Map"), seen("src/core.py", "x = 1\n")]], {})
+    first = [seen("MAP.md", "# Map"), seen("src/core.py", "x = 1\n"), gone("none.py")]
+    assert look(root, *paths) == ([first], {})
     assert look(root, *paths) == ([[]], {})
     (root / "src" / "core.py").write_text("x = 2\n")
     assert look(root, *paths) == ([[seen("src/core.py", "x = 2\n")]], {})
@@ -104,6 +105,15 @@ def test_a_file_that_is_gone_is_reported_as_gone_and_then_as_back(look: Look, ro
     assert look(root, "core.py") == ([[gone("core.py")]], {})
     assert look(root, "core.py") == ([[]], {})
     file.write_text("x = 1\n")
+    assert look(root, "core.py") == ([[seen("core.py", "x = 1\n")]], {})
+
+
+def test_what_is_away_at_the_first_look_is_reported_as_gone_for_it_may_have_gone_meanwhile(
+    look: Look, root: Path
+) -> None:
+    assert look(root, "core.py") == ([[gone("core.py")]], {})
+    assert look(root, "core.py") == ([[]], {})
+    (root / "core.py").write_text("x = 1\n")
     assert look(root, "core.py") == ([[seen("core.py", "x = 1\n")]], {})
 
 
@@ -163,7 +173,7 @@ def test_a_file_that_keeps_secrets_is_never_read_whoever_names_it(look: Look, ro
     )
     (root / "docs").mkdir(exist_ok=True)
     reports, notes = look(root, *spelled)
-    assert [[]] == reports
+    assert [[gone(one) for one in dict.fromkeys(spelled)]] == reports
     assert {PRIVATE} == set(notes.values())
 
 
@@ -174,15 +184,15 @@ def test_no_link_leads_to_a_file_that_keeps_secrets(look: Look, root: Path, path
     file.write_text("token = hunter2")
     (root / "README.md").symlink_to(file)
     (root / "docs").symlink_to(file.parent)
-    reports, notes = look(root, "README.md", f"docs/{file.name}")
-    assert ([[]], {"README.md": PRIVATE, f"docs/{file.name}": PRIVATE}) == (reports, notes)
+    paths = ("README.md", f"docs/{file.name}")
+    assert look(root, *paths) == ([[gone(one) for one in paths]], dict.fromkeys(paths, PRIVATE))
 
 
 @pytest.mark.parametrize("kind", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "])
 def test_a_private_key_is_not_sent_whatever_its_file_is_called(look: Look, root: Path, kind: str) -> None:
     key = f"-----BEGIN {kind}PRIVATE KEY-----\nabc\n-----END {kind}PRIVATE KEY-----\n"
     (root / "NOTES.md").write_text(f"# Notes\n\n{key}")
-    assert look(root, "NOTES.md") == ([[]], {"NOTES.md": PRIVATE})
+    assert look(root, "NOTES.md") == ([[gone("NOTES.md")]], {"NOTES.md": PRIVATE})
 
 
 @pytest.mark.parametrize("path", HARMLESS)
@@ -195,7 +205,7 @@ def test_what_only_sounds_like_a_secret_is_sent(look: Look, root: Path, path: st
 
 def test_a_guide_makes_nothing_larger_nor_more_of_them(look: Look, root: Path) -> None:
     (root / "long.md").write_bytes(b"x" * (DOCUMENT_BYTES + 1))
-    assert look(root, "long.md", most=10**9) == ([[]], {"long.md": LONG})
+    assert look(root, "long.md", most=10**9) == ([[gone("long.md")]], {"long.md": LONG})
     for number in range(120):
         (root / f"{number}.md").write_text("x")
     ((reports,), _) = look(root, *(f"{number}.md" for number in range(120)))
@@ -293,10 +303,10 @@ def test_links_within_the_project_are_followed_wherever_the_project_lies(look: L
 
 
 @pytest.mark.parametrize("path", ["../outside.txt", "folder/../../outside.txt", "/../outside.txt"])
-def test_a_path_that_climbs_out_reports_nothing(look: Look, root: Path, path: str) -> None:
+def test_of_a_path_that_climbs_out_nothing_is_read(look: Look, root: Path, path: str) -> None:
     (root / "folder").mkdir()
 
-    assert look(root, path) == ([[]], {path: OUT})
+    assert look(root, path) == ([[gone(path)]], {path: OUT})
 
 
 def test_what_cannot_be_opened_delays_nothing_else_and_is_reported_as_it_was(look: Look, root: Path) -> None:

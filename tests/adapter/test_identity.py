@@ -505,6 +505,20 @@ def test_names_that_cannot_be_read_stop_nothing(
     assert (root_name(shop), []) == ((now := identify(shop.folder))["id"], now["former"])
 
 
+def test_names_that_cannot_be_read_now_stay_as_they_are(
+    shop: Checkout, identify: Callable[..., Json], state: Path
+) -> None:
+    """As a link that a person has made: it is not followed, and not replaced either."""
+    names = {str(shop.folder.parent / "another"): "git-1"}
+    (state.parent / "elsewhere.json").write_text(json.dumps(names))
+    (state / "projects.json").symlink_to(state.parent / "elsewhere.json")
+    now = identify(shop.folder)
+    assert (root_name(shop), []) == (now["id"], now["former"])
+    assert {"stored names of projects were not read", "a project's name was not stored"} == set(now["notes"])
+    assert (state / "projects.json").is_symlink()
+    assert names == json.loads((state / "projects.json").read_text())
+
+
 def test_names_that_cannot_be_written_stop_nothing(shop: Checkout, ask: Ask, tmp_path: Path) -> None:
     place = {"root": str(shop.folder), "state": str(tmp_path / "missing"), "limit": LONG, "environment": {}}
     nowhere = ask("identify", shop.folder, **place)

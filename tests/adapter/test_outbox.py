@@ -116,3 +116,27 @@ def test_what_an_earlier_life_has_left_stays_until_the_disk_takes_it_anew(tmp_pa
     assert ["a"] == found[-1]["spooled"]
     (spooled,) = (tmp_path / "spool").iterdir()
     assert spooled.suffix == ".jsonl"
+
+
+def test_a_spool_that_cannot_be_removed_ends_nothing(tmp_path: Path) -> None:
+    stuck, ends = [["put", "a"], ["disk", "fixed"], ANSWERS, ["pass", 200]], [["put", "b"]]
+    *_, sent, last = played(tmp_path, ["begin"], *stuck, *ends)
+    assert ["a"] == sent["taken"]
+    assert ["a", "b"] == last["taken"]
+    assert ["a spool file was not removed; what it holds is sent once more"] == sent["notes"][-1:]
+
+
+def test_what_earlier_lives_left_and_cannot_be_removed_is_sent(tmp_path: Path) -> None:
+    left(tmp_path, line("a") + "\n")
+    *_, found = played(tmp_path, ["disk", "fixed"], ["begin"], ANSWERS, ["put", "b"], ["pass", 200])
+    assert ["a", "b"] == sorted(found["taken"])
+
+
+def test_what_is_erased_while_its_body_is_stored_is_not_sent(tmp_path: Path) -> None:
+    *_, found = played(tmp_path, ["begin"], ANSWERS, ["stores", "slowly"], ["long", "a"], ["dropped"], ["stored"])
+    assert [] == found["sent"]
+
+
+def test_what_is_masked_while_its_body_is_stored_is_sent_with_the_masked_one(tmp_path: Path) -> None:
+    *_, found = played(tmp_path, ["begin"], ANSWERS, ["stores", "slowly"], ["long", "a"], ["masked"], ["stored"])
+    assert (["a"], ["a", "masked"]) == (found["sent"], found["kept"])

@@ -1,5 +1,6 @@
 """The whole plugin in one process, with several directories and no service: the notices of the person."""
 
+import asyncio
 import json
 import shutil
 import subprocess
@@ -9,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from schemas.codec import encode
 from services.edges.launcher.broker import Broker
 from services.edges.launcher.run import FILE as RECORD
+from services.kit.bus import Bus
+from services.responder.answers.client_manifest import MANIFEST
 from tests.adapter.conftest import ROOT
 
 BUNDLE = ROOT / "deploy" / "opencode" / "dist" / "annals.mjs"
@@ -134,6 +138,22 @@ async def test_of_what_only_the_broker_is_left_is_started_again_when_nobody_answ
             process.turn(tmp_path, session)
         process.written(begun, 2)
     assert 2 == begun.stat().st_size
+
+
+@pytest.mark.broker
+@pytest.mark.own_broker
+async def test_a_guide_that_cannot_be_stored_is_used_all_the_same(broker: Broker, bus: Bus, tmp_path: Path) -> None:
+    async def guide(_subject: str, _question: bytes) -> bytes:
+        return encode(MANIFEST)
+
+    await bus.serve("ask.guide.*", "responder", guide)
+    (tmp_path / "state" / "guide.json.draft").mkdir(parents=True)
+    here = broker.endpoint_of("harness")
+    found = {"url": here.url, "passwords": {"harness": here.password}}
+    with started(tmp_path, found, house=False, patience=1) as process:
+        await asyncio.to_thread(process.open, tmp_path)
+        await asyncio.to_thread(process.logged, "failed in storing the guide")
+        await asyncio.to_thread(process.turn, tmp_path, "a")
 
 
 def assert_notified_once(process: Process, directory: Path) -> None:

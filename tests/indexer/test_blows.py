@@ -324,6 +324,20 @@ async def test_an_index_that_is_damaged_is_made_anew(bus: Bus, tmp_path: Path, d
     assert ["one", "two"] == [row["text"] for row in await rows_of(tmp_path)]
 
 
+async def test_what_is_wrong_with_an_index_is_logged_once(tmp_path: Path) -> None:
+    async def warnings() -> list[str]:
+        with structlog.testing.capture_logs() as lines:
+            index = await Index.open(tmp_path, Current("words"))
+            index.close()
+        return [line["reason"] for line in lines if line["log_level"] == "warning"]
+
+    assert [] == await warnings()
+    assert [] == await warnings()
+    shutil.rmtree(next((tmp_path / "index" / "words").glob("message*.lance")))
+    assert ["tables are gone"] == [reason.partition(":")[0] for reason in await warnings()]
+    assert [] == await warnings()
+
+
 @pytest.mark.parametrize("has_another", [False, True], ids=["one row", "rows of each kind"])
 async def test_rows_that_a_disk_has_changed_are_made_anew_and_counted(
     bus: Bus, tmp_path: Path, model: FakeModel, *, has_another: bool

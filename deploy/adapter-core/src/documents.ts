@@ -73,7 +73,7 @@ export class Documents {
     this.explain(path, found.reason ?? "");
     const { bytes, text } = found;
     const digest = bytes ? createHash("sha256").update(bytes).digest("hex") : "";
-    if ((reported.get(path) ?? "") === digest) return undefined;
+    if (reported.get(path) === digest) return undefined; // also of one that is not there: it may be known from before
     reported.set(path, digest);
     return { kind: "document.seen", path, digest, ...(text === undefined ? {} : { text }) };
   }

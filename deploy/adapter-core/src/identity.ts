@@ -95,34 +95,46 @@ class Names {
     const keys = [...new Set([root, ...(store ? [store] : [])])];
     if (before && before !== id) this.leave(before, id);
     if (keys.some((key) => known[key] !== id)) {
-      const named = Object.fromEntries(keys.map((key) => [key, id]));
-      this.change(this.path, () => ({ ...this.known, ...named }));
+      const ours = Object.fromEntries(keys.map((key) => [key, id]));
+      this.change(this.path, (stored) => ({ ...named(stored), ...ours }));
     }
     return id;
   }
 
   /** The names that this one has taken the place of, the newest first. */
   former(id: string): readonly string[] {
-    const found = read(this.formerPath)[id];
+    const found = this.stored(this.formerPath)[id];
     return Array.isArray(found) ? found.filter((one) => typeof one === "string") : [];
   }
 
   private leave(before: string, id: string): void {
-    this.change(this.formerPath, () => {
+    this.change(this.formerPath, (stored) => {
       const former = [before, ...this.former(before), ...this.former(id)].filter((one) => one !== id);
-      return { ...read(this.formerPath), [id]: [...new Set(former)].slice(0, MOST_FORMER) };
+      return { ...stored, [id]: [...new Set(former)].slice(0, MOST_FORMER) };
     });
   }
 
   private get known(): Record<string, string> {
-    const found = Object.entries(read(this.path)).filter(([, name]) => typeof name === "string" && name);
-    return Object.fromEntries(found) as Record<string, string>;
+    return named(this.stored(this.path));
   }
 
-  /** Write a file anew, as this makes it of what it holds in that moment: other harnesses on this machine write it, too. */
-  private change(path: string, values: () => object): void {
+  /** What a file holds; nothing where it cannot be read, which is noted. */
+  private stored(path: string): Record<string, unknown> {
     try {
-      inTurn(path, () => writeOwn(path, JSON.stringify(values()), `${path}.${process.pid}`));
+      return read(path);
+    } catch (error) {
+      this.log.note("stored names of projects were not read", { path, error: String(error) });
+      return {};
+    }
+  }
+
+  /**
+   * Write a file anew, as this makes it of what it holds in that moment: other harnesses on this machine write it, too.
+   * One that cannot be read stays as it is.
+   */
+  private change(path: string, values: (stored: Record<string, unknown>) => object): void {
+    try {
+      inTurn(path, () => writeOwn(path, JSON.stringify(values(read(path))), `${path}.${process.pid}`));
     } catch (error) {
       this.log.note("a project's name was not stored", { error: String(error) });
     }
@@ -154,11 +166,24 @@ function real(path: string): string {
   }
 }
 
+function named(stored: Record<string, unknown>): Record<string, string> {
+  const found = Object.entries(stored).filter(([, name]) => typeof name === "string" && name);
+  return Object.fromEntries(found) as Record<string, string>;
+}
+
+/** What a file holds; nothing where there is none, or where it is not as it was written. Throws where it cannot be read. */
 function read(path: string): Record<string, unknown> {
+  let text: string;
   try {
-    const found: unknown = JSON.parse(readOwn(path));
+    text = readOwn(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw error;
+  }
+  try {
+    const found: unknown = JSON.parse(text);
     return typeof found === "object" && found !== null && !Array.isArray(found) ? { ...found } : {};
   } catch {
-    return {};
+    return {}; // cut off by a power cut
   }
 }

@@ -110,7 +110,11 @@ export class Outbox {
   private async sendAll(): Promise<void> {
     while (this.broker.connected && !this.isGated && !this.isResting && this.underWay < this.window) {
       const next = this.following();
-      if (!next || (next.message.bodies && !(await this.keepBodies(next.message))) || this.isGated) return;
+      if (!next) return;
+      const { message } = next;
+      if (message.bodies && !(await this.keepBodies(message))) return;
+      if (this.isGated) return;
+      if (next.message !== message || next.state !== "waiting") continue; // it was erased meanwhile, or masked
       next.state = "sent";
       this.underWay += 1;
       void this.send(next);

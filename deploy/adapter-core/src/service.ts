@@ -112,7 +112,7 @@ export class Service {
         ),
       );
       if (guide?.digest) {
-        this.keepGuide(guide);
+        await this.log.guarded("storing the guide", () => this.keepGuide(guide));
         done();
         break;
       }

@@ -69,7 +69,7 @@ export class Spool {
 
   /** Nothing waits any more. */
   clear(): void {
-    if (this.isThere) rmSync(this.file, { force: true });
+    if (this.isThere) this.remove(this.file);
     this.isThere = false;
     this.forgetLeft();
   }
@@ -110,7 +110,17 @@ export class Spool {
   }
 
   private forgetLeft(): void {
-    for (const file of this.left.splice(0)) rmSync(file, { force: true });
+    for (const file of this.left.splice(0)) this.remove(file);
+  }
+
+  /** A file that stays is found by the next life of this adapter: the ids make what is sent again harmless. */
+  private remove(file: string): void {
+    try {
+      rmSync(file, { force: true });
+    } catch (error) {
+      const what = "a spool file was not removed; what it holds is sent once more";
+      this.log.note(what, { file, error: String(error) });
+    }
   }
 
   private onDisk(fresh: Unconfirmed[], work: () => void): void {

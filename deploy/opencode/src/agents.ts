@@ -1,13 +1,14 @@
 /** What the harness knows of its agents: whose prompts are whose, and what each may use. */
 
-import type { Agent, Client, Rule } from "./harness.ts";
+import { type Agent, type Client, type Rule, wordsOf } from "./harness.ts";
 import { isHelperAgent, rulesOf } from "./rules.ts";
 
 export class Agents {
   private known: ReadonlyMap<string, Agent> = new Map();
 
   async load(client: Client): Promise<void> {
-    const { data = [] } = (await client.app?.agents()) ?? {};
+    const { data = [], error } = (await client.app?.agents()) ?? {};
+    if (error) throw new Error(wordsOf(error));
     this.known = new Map(data.map((agent) => [agent.name, agent]));
   }
 

@@ -5,7 +5,15 @@ import type { Log } from "@annals/adapter-core/log";
 import { isAlive } from "@annals/adapter-core/processes";
 import { type Answering, type ModelAnswer, modelAnswer, type TakenQuestion } from "@annals/adapter-core/questions";
 import { unreferenced, within } from "@annals/adapter-core/timers";
-import type { BusEvent, Client, Entry, Failure, Info, Session as Seen } from "./harness.ts";
+import {
+  type BusEvent,
+  type Client,
+  type Entry,
+  type Failure,
+  type Info,
+  type Session as Seen,
+  wordsOf,
+} from "./harness.ts";
 
 /** The agent that answers. OpenCode would put its own system prompt of 3,000 tokens before that of the question. */
 export const AGENT = "annals-questions";
@@ -189,11 +197,11 @@ function usage({ tokens = {}, cost = 0 }: Info): Partial<ModelAnswer> {
 
 /** Why OpenCode, or the provider behind it, did not answer. */
 function failureOf({ name = "", data = {} }: Failure = {}): string {
-  const { message = "", statusCode = 0 } = data;
+  const { statusCode = 0 } = data;
   if (name === "MessageAbortedError") return "aborted";
   if (name === "ContextOverflowError" || statusCode === 413) return "overflow";
   if (BUSY.has(statusCode)) return "busy";
-  const words = message || name || "OpenCode gave no answer, and no reason";
+  const words = wordsOf({ name, data });
   return name === "ProviderAuthError" || name === "ContentFilterError" || statusCode >= 400
     ? `refused: ${words}`
     : words;

@@ -25,6 +25,10 @@ export interface Failure {
   data?: { message?: string; statusCode?: number; responseBody?: string };
 }
 
+/** What OpenCode says of a failure, in its own words. */
+export const wordsOf = ({ name = "", data = {} }: Failure): string =>
+  data.message || name || "OpenCode gave no answer, and no reason";
+
 export interface ToolState {
   status?: string;
   input?: unknown;

@@ -2,7 +2,7 @@
 
 import type { Capability } from "@annals/adapter-core/language";
 import { type Facts, modelKey } from "@annals/adapter-core/models";
-import type { Client, Model } from "./harness.ts";
+import { type Client, type Model, wordsOf } from "./harness.ts";
 
 const BY_PACKAGE: Record<string, Capability[]> = {
   "@ai-sdk/anthropic": ["binds_signed_thinking", "merges_adjacent_assistants", "caches_exact_prefix"],
@@ -16,7 +16,8 @@ const UNKNOWN: Capability[] = ["binds_signed_thinking", "caches_exact_prefix"]; 
 
 /** All models that OpenCode lists. */
 export async function knownModels(client: Client): Promise<[string, Facts][]> {
-  const { data } = await client.config.providers();
+  const { data, error } = await client.config.providers();
+  if (error) throw new Error(wordsOf(error));
   return (data?.providers ?? []).flatMap((provider) =>
     Object.entries(provider.models ?? {}).map(([id, model]): [string, Facts] => [
       modelKey(provider.id, id),

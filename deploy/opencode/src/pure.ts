@@ -19,6 +19,7 @@ export { token } from "@annals/adapter-core/subjects";
 export { adjusted, dateOf, digestOf, isHelper } from "@annals/adapter-core/system";
 export { withoutTags } from "@annals/adapter-core/tags";
 export { replacePrompt } from "./compacting.ts";
+export { Known } from "./known.ts";
 export { rivalOf } from "./rivals.ts";
 export * as rules from "./rules.ts";
 export { governed } from "./switches.ts";

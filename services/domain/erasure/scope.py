@@ -277,7 +277,10 @@ def _together(first: Masks, second: Masks) -> Masks:
 
 
 class MaskedPrompts:
-    """Follows the plans of a log, record by record, as they are and as they become."""
+    """The prompts whose edits in force showed what is erased: their sessions are rebased once, if plans are readable.
+
+    It follows the plans of a log, record by record, as they are and as they become.
+    """
 
     def __init__(self) -> None:
         self._masked: dict[Address, dict[str, None]] = {}

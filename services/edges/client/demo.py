@@ -10,10 +10,9 @@ import uvloop
 from rich.console import Console
 
 from schemas.asks import SessionAsk, SessionReport
-from schemas.codec import encode
 from schemas.explain_asks import ExplainAsk, Explanation
-from schemas.subjects import ask
 from services.edges import styling
+from services.edges.asking import answer
 from services.edges.client.player import Played, PlayedSession
 from services.edges.client.readers import read
 from services.edges.client.replay import ReplayOptions, borrowed_installation, calls, play, progress, without_models
@@ -62,8 +61,7 @@ async def _show_session(bus: Bus, console: Console, session: PlayedSession) -> N
     """Ask for the state of the session after its last call, and print it."""
     address = session.address
     question = SessionAsk(project=address.project, session=address.session)
-    reply = await bus.request(ask(SessionAsk.NAME, address.project), encode(question), ANSWER)
-    found = msgspec.json.decode(reply, type=SessionReport)
+    found = await answer(bus, question, SessionReport, ANSWER, address.project)
     console.print("\nask.session", style="bold")
     console.print(printable(found.error or found.text))
 
@@ -72,8 +70,7 @@ async def _show_explanation(bus: Bus, console: Console, session: PlayedSession) 
     """Print the facts by which the newest dropped output looks as it does."""
     address = session.address
     question = ExplainAsk(project=address.project, session=address.session, max_edits=2000)
-    reply = await bus.request(ask(ExplainAsk.NAME, address.project), encode(question), ANSWER)
-    explained = msgspec.json.decode(reply, type=Explanation)
+    explained = await answer(bus, question, Explanation, ANSWER, address.project)
     console.print("\nask.explain", style="bold", end="")
     console.print(f" of step {explained.step}: {explained.edits_in_force} edits in force")
     drop = next((edit for edit in explained.edits if len(edit.facts) > 2), None)  # noqa: PLR2004 - content, tag and request

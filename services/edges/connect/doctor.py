@@ -9,11 +9,10 @@ from pathlib import Path
 import msgspec
 
 from schemas.asks import ProbeAsk, Probed
-from schemas.codec import encode
-from schemas.subjects import ask
 from schemas.view_asks import LastAdapter
 from services.commit_indexer.core import failures
 from services.commit_indexer.repository import Repository
+from services.edges.asking import answer
 from services.edges.connect import harnesses, installation, probe
 from services.edges.connect.base import Harness
 from services.edges.connect.connection import STARTS_IT, Reported, ReportedAdapter
@@ -133,14 +132,13 @@ async def judge_vectors(settings: Settings) -> list[Finding]:
             return []
         stack.push_async_callback(bus.close)
         try:
-            reply = await bus.request(ask(ProbeAsk.NAME), encode(ProbeAsk()), LOADING)
+            return [judge_probe(await answer(bus, ProbeAsk(), Probed, LOADING))]
         except Unreachable as error:
             return [
                 doubtful(
                     "vectors", f"the embedder does not answer ({error}); {BY_WORDS}", "start the installation anew"
                 )
             ]
-        return [judge_probe(msgspec.json.decode(reply, type=Probed))]
 
 
 def judge_probe(probed: Probed) -> Finding:

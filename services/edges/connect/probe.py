@@ -18,9 +18,9 @@ from schemas.commands import Answer, CommandMessage, DropQueue
 from schemas.envelope import Actor
 from schemas.status_asks import Status, StatusAsk
 from schemas.streams import BUCKETS, DEAD, IN, STREAMS
-from schemas.subjects import ask
 from schemas.view_asks import LastAdapter, LastAdapterAsk
 from services.edges import empty_report
+from services.edges.asking import answer
 from services.edges.connect.installation import Disk, InstallationState, Running, StreamSettings, Timed
 from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import OTHERS, current
@@ -95,11 +95,9 @@ async def last_adapter(settings: Settings, harness: str) -> LastAdapter | None:
     """The adapter of a harness that connected last, as it describes itself; None where nobody answers."""
     async with AsyncExitStack() as stack:
         try:
-            bus = await any_user(stack, settings)
-            reply = await bus.request(ask(LastAdapterAsk.NAME), encode(LastAdapterAsk(harness)), PATIENCE)
+            return await answer(await any_user(stack, settings), LastAdapterAsk(harness), LastAdapter, PATIENCE)
         except Unreachable:
             return None
-        return msgspec.json.decode(reply, type=LastAdapter)
 
 
 async def any_user(stack: AsyncExitStack, settings: Settings) -> Bus:
@@ -199,8 +197,7 @@ async def _until_read(bus: Bus, position: int) -> int:
 
 
 async def _ask(bus: Bus) -> Status:
-    reply = await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), PATIENCE)
-    return msgspec.json.decode(reply, type=Status)
+    return await answer(bus, StatusAsk(), Status, PATIENCE)
 
 
 async def _command(bus: Bus) -> Answer:

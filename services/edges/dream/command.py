@@ -5,12 +5,10 @@ import asyncio
 import time
 from pathlib import Path
 
-import msgspec
-
-from schemas.codec import encode
 from schemas.commands import DreamOrder
-from schemas.subjects import Address, BadSubject, ask
+from schemas.subjects import Address, BadSubject
 from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk
+from services.edges.asking import answer
 from services.edges.dream.report import answering, as_run, has_failed, lines
 from services.edges.memory.place import PATIENCE, NoProject, project_meant, working_tree
 from services.edges.person import NO_TEXT, person_bus, refused, send_as_person
@@ -126,8 +124,7 @@ async def _print(bus: Bus, options: argparse.Namespace, project: str, run: Dream
 
 async def _asked(bus: Bus, question: DreamsAsk) -> DreamReport:
     """The reply. Raises `NoReport` where the views cannot be read."""
-    reply = await bus.request(ask(question.NAME, question.project), encode(question), PATIENCE)
-    report = msgspec.json.decode(reply, type=DreamReport)
+    report = await answer(bus, question, DreamReport, PATIENCE, question.project)
     if report.error:
         raise NoReport(f"the runs of the dreamer cannot be read ({report.error}): try again in a moment")
     return report

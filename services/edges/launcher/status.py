@@ -9,14 +9,13 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from schemas.codec import encode
 from schemas.room_health import RoomHealth
 from schemas.spending_asks import SpentBudget, SpentBudgets
 from schemas.status_asks import SessionStatus, Status, StatusAsk
 from schemas.streams import DEAD, IN, LOG
-from schemas.subjects import ask
 from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk, HistoryRun, HistoryRuns, HistoryRunsAsk
 from services.domain.often import quantity
+from services.edges.asking import NotUnderstood, answer
 from services.edges.dream.report import brief
 from services.edges.empty_report import why_refused
 from services.edges.launcher.room_status import RoomStatus, read_status
@@ -102,7 +101,7 @@ async def look(settings: Settings) -> Overview:
     try:
         processes = read_status(settings.data)
         names = dict.fromkeys((*processes, *ROOMS))
-        known, streams, responder, history, dreams, spent = await asyncio.gather(
+        known, streams, (responder, unlike), history, dreams, spent = await asyncio.gather(
             healths(bus, names, ANSWER),
             _streams(bus, tuple(names)),
             _responder(bus),
@@ -122,7 +121,7 @@ async def look(settings: Settings) -> Overview:
             history=history.runs,
             dreams=dreams.runs,
             spent=spent.budgets,
-            unread=_unread(responder, history, dreams, spent),
+            unread=_unread(history, dreams, spent) if responder is not None else tuple(filter(None, [unlike])),
             installation=current(settings.data),
             not_allowed=streams.not_allowed,
             refused=refused,
@@ -165,39 +164,40 @@ async def _lag(bus: Bus, name: str) -> Lag | None:
     return next((lag for lag in found if lag is not None), None)
 
 
-async def _responder(bus: Bus) -> Status | None:
+async def _responder(bus: Bus) -> tuple[Status | None, str]:
+    """The status of the responder; where its answer is not understood, the reason."""
     try:
-        return msgspec.json.decode(await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), ANSWER), type=Status)
+        return await answer(bus, StatusAsk(), Status, ANSWER), ""
+    except NotUnderstood as error:
+        return None, str(error)
     except Unreachable:
-        return None
+        return None, ""
 
 
 async def _history(bus: Bus) -> HistoryRuns:
     """The newest run of each session, where it is open or has failed."""
     try:
-        reply = await bus.request(ask(HistoryRunsAsk.NAME), encode(HistoryRunsAsk()), ANSWER)
+        return await answer(bus, HistoryRunsAsk(), HistoryRuns, ANSWER)
     except Unreachable as error:
         return HistoryRuns(error=str(error))
-    return msgspec.json.decode(reply, type=HistoryRuns)
 
 
 async def _dreams(bus: Bus) -> DreamReport:
     """The newest run of the dreamer on each project."""
     try:
-        reply = await bus.request(ask(DreamsAsk.NAME), encode(DreamsAsk(limit=LISTED_RUNS, newest=True)), ANSWER)
+        return await answer(bus, DreamsAsk(limit=LISTED_RUNS, newest=True), DreamReport, ANSWER)
     except Unreachable as error:
         return DreamReport(error=str(error))
-    return msgspec.json.decode(reply, type=DreamReport)
 
 
-def _unread(status: Status | None, history: HistoryRuns, dreams: DreamReport, spent: SpentBudgets) -> tuple[str, ...]:
-    """The parts that were answered with an error; where the responder does not answer at all, that is enough."""
+def _unread(history: HistoryRuns, dreams: DreamReport, spent: SpentBudgets) -> tuple[str, ...]:
+    """The parts that were answered with an error."""
     errors = (
         ("runs that compress history", history.error),
         ("runs of the dreamer", dreams.error),
         ("what models have cost", spent.error),
     )
-    return tuple(f"{what}: {error}" for what, error in errors if error and status is not None)
+    return tuple(f"{what}: {error}" for what, error in errors if error)
 
 
 def _progress(run: HistoryRun) -> str:
@@ -319,9 +319,9 @@ def _lines(overview: Overview) -> Iterator[str]:
     yield from (f"spent     {line}" for line in budget_lines(overview.spent))
     for session in overview.responder.sessions if overview.responder else ():
         yield f"session   {_near(session)}"
-    if overview.responder is None:
+    if overview.responder is None and not overview.unread:
         yield "views     the responder does not answer; its log lines say why"
-    else:
+    elif overview.responder is not None:
         behind = overview.responder.log_head - overview.responder.committed_through
         state = "being built" if overview.responder.building else f"{quantity(behind, 'fact')} behind the log"
         yield f"views     {state}, {quantity(overview.responder.hot_sessions, 'session')} in memory"

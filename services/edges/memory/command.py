@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from schemas.asks import MemoryAsk, MemoryReply
-from schemas.codec import encode
-from schemas.subjects import Address, BadSubject, ask
+from schemas.subjects import Address, BadSubject
+from services.edges.asking import answer
 from services.edges.memory.decisions import Incomplete, commands
 from services.edges.memory.exchange import export_text, item_of
 from services.edges.memory.importing import ImportReport, import_files
@@ -102,12 +102,11 @@ async def _read(bus: Bus, options: argparse.Namespace, project: str) -> int:
 
 async def _asked(bus: Bus, wanted: MemoryAsk) -> MemoryReply:
     """The reply, with the memories of all its pages, and the words that they came from."""
-    subject = ask(MemoryAsk.NAME, wanted.project)
-    first = reply = msgspec.json.decode(await bus.request(subject, encode(wanted), PATIENCE), type=MemoryReply)
+    first = reply = await answer(bus, wanted, MemoryReply, PATIENCE, wanted.project)
     memories, quotes = [*first.memories], {**first.quotes}
     while reply.more:
         wanted = msgspec.structs.replace(wanted, page=wanted.page + 1)
-        reply = msgspec.json.decode(await bus.request(subject, encode(wanted), PATIENCE), type=MemoryReply)
+        reply = await answer(bus, wanted, MemoryReply, PATIENCE, wanted.project)
         if reply.error:
             return reply
         memories += reply.memories

@@ -10,10 +10,8 @@ from pathlib import Path
 import msgspec
 
 from schemas.asks import SessionAsk, SessionReport
-from schemas.codec import encode
 from schemas.envelope import Actor, Envelope
 from schemas.events import AliasAdded, AliasProposed, AliasRemoved, Event
-from schemas.subjects import ask
 from schemas.view_asks import (
     AliasesAsk,
     ProjectAliases,
@@ -24,6 +22,7 @@ from schemas.view_asks import (
     ProjectSummary,
 )
 from services.domain.aliases import Aliases, evolve
+from services.edges.asking import answer
 from services.kit.bus import Bus, NoResponder, Unreachable
 from services.kit.project_name import beginning, is_of, name_of
 
@@ -94,9 +93,7 @@ def unknown_project(name: str, known: Sequence[str]) -> str:
 
 async def projects_of(bus: Bus) -> tuple[ProjectSummary, ...]:
     """The projects under all names that were reported. Raises `NoProject` where the views do not answer."""
-    reply = msgspec.json.decode(
-        await bus.request(ask(ProjectsAsk.NAME), encode(ProjectsAsk()), PATIENCE), type=ProjectList
-    )
+    reply = await answer(bus, ProjectsAsk(), ProjectList, PATIENCE)
     if reply.error:
         raise NoProject(f"the projects cannot be read ({reply.error}): try again in a moment")
     return reply.projects
@@ -104,21 +101,17 @@ async def projects_of(bus: Bus) -> tuple[ProjectSummary, ...]:
 
 async def check_session(bus: Bus, project: str, session: str) -> None:
     """Raise `NoProject` where a session is named that the project does not have."""
-    question = SessionAsk(project, session)
     try:
-        found = await bus.request(ask(question.NAME, project), encode(question), PATIENCE)
+        reply = await answer(bus, SessionAsk(project, session), SessionReport, PATIENCE, project)
     except Unreachable:
         return  # who is asked next says what is wrong
-    reply = msgspec.json.decode(found, type=SessionReport)
     if reply.error:
         raise NoProject(reply.error)
 
 
 async def aliases_of(bus: Bus) -> Aliases:
     """All names of projects. Raises `NoProject` where the views do not answer."""
-    reply = msgspec.json.decode(
-        await bus.request(ask(AliasesAsk.NAME), encode(AliasesAsk()), PATIENCE), type=ProjectAliases
-    )
+    reply = await answer(bus, AliasesAsk(), ProjectAliases, PATIENCE)
     if reply.error:
         raise NoProject(f"the names of projects cannot be read ({reply.error}): try again in a moment")
     aliases = Aliases()
@@ -176,7 +169,7 @@ async def _reported(bus: Bus, *, folders: Sequence[str] = (), names: Sequence[st
     Raises `NoProject` where the views do not answer.
     """
     question = ProjectAtAsk(tuple(folders), tuple(names))
-    reply = msgspec.json.decode(await bus.request(ask(question.NAME), encode(question), PATIENCE), type=ProjectAt)
+    reply = await answer(bus, question, ProjectAt, PATIENCE)
     if reply.error:
         raise NoProject(f"the views do not report which project this is ({reply.error}): name it with --project")
     return reply.project

@@ -23,6 +23,7 @@ from schemas.inbox import MessageSeen, PartSeen, Role, Seen, SessionSeen
 from schemas.search_asks import Hits, SearchAsk
 from schemas.streams import IN
 from schemas.subjects import Address, ask
+from services.edges.asking import answer
 from services.edges.client.adapter import NOWHEN, Adapter
 from services.edges.client.outbox import Outbox
 from services.edges.launcher.supervisor import Installation
@@ -216,8 +217,7 @@ async def _asked(bus: Bus, project: BenchProject) -> list[QuestionLine]:
 
 
 async def _search(bus: Bus, question: SearchAsk) -> Hits:
-    reply = await bus.request(ask(SearchAsk.NAME, question.project), encode(question), PATIENCE)
-    return msgspec.json.decode(reply, type=Hits)
+    return await answer(bus, question, Hits, PATIENCE, question.project)
 
 
 def make_repository(folder: Path, docs: Sequence[Doc]) -> Mapping[str, str]:

@@ -7,25 +7,21 @@ it looks as it does.
 import argparse
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
-from schemas.ask import Ask
 from schemas.asks import ExpandAsk, Expanded
-from schemas.codec import encode
 from schemas.explain_asks import ExplainAsk, Explanation
 from schemas.search_asks import AugmentAsk, Augmentation, Hits, SearchAsk
 from schemas.status_asks import Status, StatusAsk
-from schemas.subjects import BadSubject, ask
+from schemas.subjects import BadSubject
+from services.edges.asking import answer
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.person import NO_TEXT, person_bus, refused
 from services.edges.search.explanation import as_text
 from services.edges.terminal import write, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.settings import Settings
-
-R = TypeVar("R")
 
 STATUS_WAIT = 1.0
 """Seconds that the responder has to report how long the log is."""
@@ -69,13 +65,9 @@ async def _asking(
         return refused(NO_TEXT)
 
 
-async def _answer(bus: Bus, question: Ask, project: str, kind: type[R], wait: float = PATIENCE) -> R:
-    return msgspec.json.decode(await bus.request(ask(question.NAME, project), encode(question), wait), type=kind)
-
-
 async def _augment(bus: Bus, options: argparse.Namespace, project: str) -> int:
     question = AugmentAsk(project, " ".join(options.text))
-    reply = await _answer(bus, question, project, Augmentation, AUGMENT_WAIT)
+    reply = await answer(bus, question, Augmentation, AUGMENT_WAIT, project)
     if options.json:
         write_json({"hits": [], **msgspec.to_builtins(reply)})
     elif reply.text:
@@ -89,7 +81,7 @@ async def _show(bus: Bus, options: argparse.Namespace, project: str) -> int:
     question = ExpandAsk(project, options.session, verbose=options.verbose, **place)
     is_first = True
     while True:
-        reply = await _answer(bus, question, project, Expanded)
+        reply = await answer(bus, question, Expanded, PATIENCE, project)
         if reply.error:
             return refused(reply.error)
         header, _, body = reply.text.partition("\n\n")
@@ -110,7 +102,7 @@ async def _explain(bus: Bus, options: argparse.Namespace, project: str) -> int:
     question = ExplainAsk(
         project, options.session, options.step, part=options.part, max_edits=options.limit, tags=has_tags
     )
-    reply = await _answer(bus, question, project, Explanation)
+    reply = await answer(bus, question, Explanation, PATIENCE, project)
     if reply.error:
         return refused(reply.error)
     if options.json:
@@ -121,7 +113,7 @@ async def _explain(bus: Bus, options: argparse.Namespace, project: str) -> int:
 
 
 async def _search(bus: Bus, options: argparse.Namespace, project: str) -> int:
-    found = await _answer(bus, _question(options, project, await _head(bus)), project, Hits)
+    found = await answer(bus, _question(options, project, await _head(bus)), Hits, PATIENCE, project)
     if options.session and set(options.session) <= set(found.unknown):
         return refused(next(one for one in found.degraded if found.unknown[0][:80] in one))
     if options.json:
@@ -136,9 +128,8 @@ async def _search(bus: Bus, options: argparse.Namespace, project: str) -> int:
 async def _head(bus: Bus) -> int:
     """The newest position of the log, up to which a person's search waits for the index; 0: nobody reports it now."""
     try:
-        reply = await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), STATUS_WAIT)
-        return msgspec.json.decode(reply, type=Status).log_head
-    except (Unreachable, msgspec.DecodeError, msgspec.ValidationError):
+        return (await answer(bus, StatusAsk(), Status, STATUS_WAIT)).log_head
+    except Unreachable:
         return 0
 
 
