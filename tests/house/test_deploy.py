@@ -13,6 +13,7 @@ from schemas.subjects import ask
 from schemas.view_asks import SqlAsk, ViewsCopyAsk
 from services.edges.launcher.broker import PERMISSIONS
 from services.edges.room_health_page import PATIENCE as PATIENCE_OF_PAGE
+from services.kit import rooms
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import USERS
 from services.kit.rooms import ROOMS
@@ -181,6 +182,13 @@ def test_whoever_has_a_volume_open_that_the_manual_has_one_remove_is_removed_bef
 
     assert {*COMPOSE["volumes"]} - {"broker"} == volumes
     assert users == {*containers.split()}
+
+
+@EVERY_ROOM
+def test_a_room_that_notes_how_far_the_streams_are_can_write_that_down(name: str) -> None:
+    """A loss over a restart is noticed by what was noted before it."""
+    notes = getattr(rooms.load(name), "WATCHES_STREAMS", False)
+    assert not notes or any(mount.endswith(":/data") for mount in SERVICES[name].get("volumes", []))
 
 
 @pytest.mark.parametrize("bind", ["0.0.0.0", "192.168.1.5", "::", "[::]"])  # noqa: S104 - what is refused
