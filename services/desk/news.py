@@ -59,7 +59,7 @@ async def _rebased(reader: LogReader, address: Address) -> int | None:
             rebase = decode_event(envelope)
         except Malformed:
             return None
-        return rebase.as_of if isinstance(rebase, PlanRebased) and not rebase.held else None
+        return rebase.as_of if isinstance(rebase, PlanRebased) and not rebase.delays else None
     if await reader.next_after(0, (address.log(SessionForked.TYPE),)):
         return None
     async with aclosing(reader.after(0, address.log(StepOpened.TYPE))) as found:

@@ -93,6 +93,8 @@ REASONS: tuple[tuple[str, MemoryClass, str], ...] = (
     ("of_the_moment", "project", "Thanks, that fixed it!"),
     ("of_the_moment", "project", "The meeting moved to three o'clock."),
     ("of_the_moment", "project", "Seven of the nine checks pass."),
+    ("of_the_moment", "project", "Uploads to the quay end with permission denied."),
+    ("of_the_moment", "project", "The build of the harbour finishes successfully."),
     ("deployment_snapshot", "project", "The current build is 7XK29QPL4M8Z."),
     ("bad_feedback", "feedback", "Updated the parser"),
     ("bad_feedback", "feedback", "The parser is written in Rust."),

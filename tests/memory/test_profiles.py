@@ -1,7 +1,9 @@
 """Profiles of people: candidates are counted over sessions, what is shown is bounded, and a fold is a fold."""
 
 from collections.abc import Sequence
+from itertools import chain
 
+from hypothesis import example
 from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
@@ -119,17 +121,19 @@ SESSIONS = st.sampled_from(("a", "b", "c"))
 PLACES = st.integers(0, 3)
 EVENTS = st.lists(
     st.one_of(
-        st.builds(ProfileEnabled, person=PEOPLE),
-        st.builds(ProfileDisabled, person=PEOPLE),
-        st.builds(ProfileBound, person=PEOPLE, origin_project=st.just("p"), origin=SESSIONS),
-        st.builds(lambda *one: stated(*one[:3], person=one[3]), SESSIONS, WORDS, PLACES, PEOPLE),
-        st.builds(lambda who, text: ProfileRetired(person=who, trait=trait_id(who, text)), PEOPLE, WORDS),
+        st.tuples(st.builds(ProfileEnabled, person=PEOPLE)),
+        st.tuples(st.builds(ProfileDisabled, person=PEOPLE)),
+        st.tuples(st.builds(ProfileBound, person=PEOPLE, origin_project=st.just("p"), origin=SESSIONS)),
+        st.tuples(st.builds(lambda *one: stated(*one[:3], person=one[3]), SESSIONS, WORDS, PLACES, PEOPLE)),
+        st.tuples(st.builds(lambda who, text: ProfileRetired(person=who, trait=trait_id(who, text)), PEOPLE, WORDS)),
+        st.builds(promoted, WORDS),
     ),
-    max_size=40,
-)
+    max_size=20,
+).map(lambda several: [*chain.from_iterable(several)])
 
 
 @hypothesis_given(EVENTS)
+@example([ProfileEnabled(person=ADA), *promoted(RULE)])
 def test_traits_in_use_were_promoted_by_the_log_and_have_bounds(events: Sequence[Event]) -> None:
     known = folded(*events)
     for person, profile in known.people.items():

@@ -132,6 +132,13 @@ def test_what_a_person_has_written_is_under_no_cap_however_unimportant_it_is() -
     assert (60, {}) == (len(choice.memories), reasons(choice))
 
 
+def test_what_a_person_finds_unimportant_goes_behind_their_other_rules() -> None:
+    *others, newest = rules(200)
+    unimportant = replace(newest, importance="low")
+    heads = [rendered(choose([*others, one], AT, profile=COMPACT)) for one in (newest, unimportant)]
+    assert [True, False] == [newest.id in head for head in heads]
+
+
 def rules(count: int, **more: object) -> list[Memory]:
     """Rules of a person, one a day, the newest last."""
     return [

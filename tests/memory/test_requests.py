@@ -203,6 +203,13 @@ def test_the_same_body_is_asked_for_once_in_a_message(language: str, text: str, 
     assert body == first.text
 
 
+def test_two_bodies_are_asked_for_each_in_a_message() -> None:
+    found = requests("Remember: quays are numbered from the sea.\nRemember: piers are numbered from the land.")
+    assert ["quays are numbered from the sea.", "piers are numbered from the land."] == [
+        one.text for one in found if isinstance(one, MemoryRequest)
+    ]
+
+
 def test_a_line_asks_once() -> None:
     (found,) = requests("Remember: from now on use pnpm, going forward")
     assert isinstance(found, MemoryRequest)

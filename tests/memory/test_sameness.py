@@ -25,6 +25,24 @@ def test_another_word_in_one_place_speaks_against_a_sentence(one: str, other: st
     assert speaks_against(other, one)
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "is_against"),
+    [
+        ("Should always rebase.", "Must never rebase.", True),  # all other words that differ negate nothing
+        ("Never deploy the quay service.", "Deploy the quay service on each Friday.", True),
+        ("Never deploy the quay service.", "Deploy the quay service on each Friday evening.", False),
+        ("不部署港口服务", "部署港口服务在每个星期五", True),
+        ("不部署港口服务", "部署港口服务在每个星期五的晚上", False),
+    ],
+)
+def test_a_negation_speaks_against_a_sentence_in_which_three_words_differ_at_most(
+    one: str,
+    other: str,
+    is_against: bool,  # noqa: FBT001
+) -> None:
+    assert [is_against] * 2 == [speaks_against(one, other), speaks_against(other, one)]
+
+
 @pytest.mark.parametrize(("one", "other"), pairs.UNSEEN_NEIGHBOURS + pairs.BOTH_FORBIDDEN)
 def test_to_say_more_or_of_something_else_does_not(one: str, other: str) -> None:
     assert not speaks_against(one, other)

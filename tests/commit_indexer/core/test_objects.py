@@ -1,6 +1,6 @@
 from datetime import UTC, datetime
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from services.commit_indexer.core.objects import (
@@ -24,6 +24,7 @@ RAW = (
     b"\n"
     b"One\nsubject\n\n\nBody, first line\n\nand last\n"
 )
+NAMES, MESSAGES = st.binary(max_size=60), st.binary(max_size=300)
 
 
 def test_a_commit_is_read_from_its_bytes() -> None:
@@ -38,7 +39,8 @@ def test_a_commit_is_read_from_its_bytes() -> None:
     assert ("One subject", "\nBody, first line\n\nand last".strip("\n")) == (found.subject, found.body)
 
 
-@given(st.binary(max_size=400))
+@given(st.binary(max_size=400) | st.builds(b"author %b <a@b> 1 +0000\n\n%b".__mod__, st.tuples(NAMES, MESSAGES)))
+@example(b"author A\0U <a@b> 1 +0000\n\nOne\0subject\n\nBody\0")
 def test_whatever_bytes_a_commit_has_it_can_be_recorded(raw: bytes) -> None:
     event = commit_fact(read_commit(SHA, raw), ["a"])
     assert SHA == event.sha

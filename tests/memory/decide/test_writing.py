@@ -4,6 +4,7 @@ from datetime import timedelta
 from itertools import chain
 
 import pytest
+from msgspec.structs import replace
 
 from schemas.commands import MemoryArchive, MemoryPin, MemoryPropose, MemoryRevise, MemoryWrite, PolicySet
 from schemas.events import (
@@ -16,7 +17,9 @@ from schemas.events import (
     PolicyChanged,
 )
 from schemas.events.fact import CATEGORIES
+from services.memory.decide.admission import memory_of
 from services.memory.decide.ids import memory_id
+from services.memory.decide.writing import candidate_of
 from services.memory.gate.verdict import GATE_VERSION
 from services.memory.keys import exact_key
 from services.memory.rendering import Profile, in_order
@@ -413,6 +416,15 @@ def test_what_waits_supersedes_nothing() -> None:
     assert {URL: "active", LONGER: "pending"} == desk.statuses()
     desk.say(write("Seen at https://graphs.test/a", "CONFIG_VALUES"), "agent")
     assert "superseded" == desk.statuses()[URL]
+
+
+def test_only_what_holds_is_superseded() -> None:
+    desk = Desk()
+    holds, archived = (named(desk.say(write(text))) for text in ("Quays have numbers.", "Piers have letters."))
+    desk.say(MemoryArchive(archived))
+    candidate = candidate_of(write("Quays and piers have names."), desk.context())
+    candidate = replace(candidate, supersedes=(archived, "unknown", holds))
+    assert [holds] == memory_of(desk.book, candidate, "new", desk.context()).supersedes
 
 
 # What a memory speaks against, and what it hides.

@@ -12,7 +12,7 @@ import msgspec
 from schemas.commands import NoteTranslate
 from services.domain.condition_sentences import NO_KIND, NOT_USABLE, answer_fault, condition_in
 from services.domain.conditions import FORMS, BadCondition
-from services.domain.questions.fencing import fenced
+from services.domain.questions.question import fenced
 from services.dreamer.core.task import DreamTask, JudgedAnswer, QuestionSheet, QuestionTask, Scene, TaskChange
 from services.memory.entry import Note
 
