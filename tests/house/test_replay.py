@@ -7,10 +7,12 @@ import pytest
 from msgspec.structs import replace
 
 from schemas.events import HistoryAdvanced, HistoryRequested, StepOpened
+from schemas.subjects import Address
 from services.edges.client.readers import read
-from services.edges.client.replay import ReplayOptions, play
+from services.edges.client.replay import ReplayOptions, borrowed_installation, play
 from services.edges.client.report import lines
 from services.edges.client.transcript import Transcript
+from services.settings import Embed, Settings
 from tests.bench.side.recordings import shipped
 from tests.conftest import InstallationFactory
 from tests.helpers.installation import (
@@ -23,6 +25,7 @@ from tests.helpers.installation import (
     rebuilt,
     recorded,
     recorded_twice,
+    until,
 )
 from tests.helpers.recordings import LONG
 
@@ -80,7 +83,7 @@ def _answered(folder: Path) -> list[Transcript]:
     ]
 
 
-async def test_a_replay_that_waits_makes_no_call_before_its_history_and_is_the_same_each_time(
+async def test_a_replay_that_waits_makes_no_call_before_its_history_and_three_equal_ones_are_equal(
     installation: InstallationFactory, tmp_path: Path
 ) -> None:
     longest = shipped()[0]
@@ -89,14 +92,14 @@ async def test_a_replay_that_waits_makes_no_call_before_its_history_and_is_the_s
     async with installation(tmp_path) as running:
         bus = await connect(running)
         runs = await asyncio.gather(
-            *(play(bus, [transcript], options, lambda _: None, run=run, waits=True) for run in ("@1", "@2"))
+            *(play(bus, [transcript], options, lambda _: None, run=run, waits=True) for run in ("@1", "@2", "@3"))
         )
         log = await facts(bus)
         await bus.close()
 
-    first, second = ([replace(line, session="", transform_ms=0.0) for line in lines(run)] for run in runs)
+    first, second, third = ([replace(line, session="", transform_ms=0.0) for line in lines(run)] for run in runs)
     assert any(line.causes for line in first)
-    assert first == second
+    assert first == second == third
     begun: set[str] = set()
     at_steps = []
     for envelope, event in log:
@@ -111,3 +114,23 @@ async def test_a_replay_that_waits_makes_no_call_before_its_history_and_is_the_s
                 at_steps.append(sorted(begun))
     assert any(isinstance(event, HistoryAdvanced) for _, event in log)
     assert [[]] * len(at_steps) == at_steps
+
+
+async def test_what_the_rooms_print_stays_out_of_the_progress_of_a_replay(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Warnings go to the file that was named, and one line at the end has their number."""
+    log = tmp_path / "rooms.log"
+    async with borrowed_installation(Settings(embed=Embed(provider="off")), log) as bus:
+        for number in range(3):
+            await bus.publish(Address("replay", "s1").inbound("opencode"), b"no message", f"unreadable {number}")
+
+        async def has_warned() -> bool:
+            return len(log.read_text().splitlines()) >= 3
+
+        await until(has_warned, "the tagger has warned of each message")
+        assert ("", "") == capfd.readouterr()
+    warnings = log.read_text().splitlines()
+    out, error = capfd.readouterr()
+    assert f"annals: {len(warnings)} lines of warnings of the rooms are in {log}\n" == error
+    assert not any(line in out for line in warnings)
