@@ -52,7 +52,7 @@ from services.domain.transcript.labels import is_settled
 from services.domain.transcript.names import expressions, links, names
 from services.domain.transcript.reader import read
 from services.dreamer.core import doc_checks
-from services.dreamer.core.doc_checks import Shown, words_shown
+from services.dreamer.core.doc_checks import ShownExcerpts, words_shown
 from services.dreamer.core.doc_paths import named_paths
 from services.dreamer.core.doc_questions import MOST_BYTES
 from services.dreamer.core.doc_sections import DocSection, sections_of
@@ -212,7 +212,7 @@ def _section(text: str) -> object:
     """What it does with a section that a model has worded."""
     part = text[:MOST_BYTES]
     section = DocSection(0, len(lines_of(part)), part)
-    shown = Shown(words_shown(part), _TreeOf(text))
+    shown = ShownExcerpts(words_shown(part), _TreeOf(text))
     return doc_checks.fault_of(text, section, f"{part}\nMore.", frozenset(), shown)
 
 

@@ -21,7 +21,7 @@ NOUN = "commit"
 MOST_AT_ONCE = 256
 
 
-class Naming:
+class MentionReader:
     """Reads what is recorded of all sessions."""
 
     def __init__(self, kit: Kit) -> None:

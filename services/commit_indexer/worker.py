@@ -18,7 +18,7 @@ from schemas.events import (
 )
 from services.commit_indexer.core.sources import ProjectPlaces, RepositorySource, evolve, sources
 from services.commit_indexer.mirror import MirrorBusy
-from services.commit_indexer.naming import Naming
+from services.commit_indexer.naming import MentionReader
 from services.commit_indexer.reading import RepositoryReading, Unread
 from services.kit.alias_reader import AliasReader
 from services.kit.background import begin
@@ -54,7 +54,7 @@ class CommitIndexer:
         self._unread: dict[RepositorySource, str] = {}
         self._looks = 0
         self._turns = asyncio.Semaphore(AT_ONCE)
-        self._naming = Naming(kit)
+        self._naming = MentionReader(kit)
         if kit.settings.commits.enabled:
             await self._naming.open()
             begin(kit, self._run())

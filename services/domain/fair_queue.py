@@ -38,7 +38,7 @@ class Waiter(Generic[T]):
         return now + min(seconds, MOST_OF_PATIENCE * (self.until - self.arrived)) < self.until
 
 
-class Dropped(NamedTuple, Generic[T]):
+class DroppedRequest(NamedTuple, Generic[T]):
     """A request that is not answered."""
 
     waiter: Waiter[T]
@@ -64,7 +64,7 @@ class FairQueue(Generic[T]):
         line = self._lines.get(waiter.client)
         return line is not None and line.get(waiter.key) is waiter
 
-    def add(self, waiter: Waiter[T], now: float) -> list[Dropped[T]]:
+    def add(self, waiter: Waiter[T], now: float) -> list[DroppedRequest[T]]:
         """Let it wait; what is dropped for it, which may be itself.
 
         A newer question takes the place of the one that it replaces. Where no place is left the client that waits for
@@ -73,22 +73,22 @@ class FairQueue(Generic[T]):
         line = self._lines.get(waiter.client, OrderedDict[Hashable, Waiter[T]]())
         if waiter.key in line:
             older, line[waiter.key] = line[waiter.key], waiter
-            return [Dropped(older, "replaced")]
+            return [DroppedRequest(older, "replaced")]
         dropped = [] if self._count < self._most else list(self._without_expired(now))
         if self._count >= self._most:
             longest = max(self._lines.values(), key=len, default=line)
             if not longest or len(longest) <= len(line):
-                return [*dropped, Dropped(waiter, "crowded")]
+                return [*dropped, DroppedRequest(waiter, "crowded")]
             newest = longest[next(reversed(longest))]
             self.remove(newest)
-            dropped.append(Dropped(newest, "crowded"))
+            dropped.append(DroppedRequest(newest, "crowded"))
         self._lines.setdefault(waiter.client, line)[waiter.key] = waiter
         self._count += 1
         return dropped
 
-    def take(self, now: float, seconds: float = 0.0) -> tuple[Waiter[T] | None, list[Dropped[T]]]:
+    def take(self, now: float, seconds: float = 0.0) -> tuple[Waiter[T] | None, list[DroppedRequest[T]]]:
         """The next that is worth the work, and what was dropped before it. `seconds`: how long an answer takes."""
-        dropped: list[Dropped[T]] = []
+        dropped: list[DroppedRequest[T]] = []
         while self._lines:
             client, line = next(iter(self._lines.items()))
             waiter = next(iter(line.values()))
@@ -97,7 +97,7 @@ class FairQueue(Generic[T]):
                 if client in self._lines:
                     self._lines.move_to_end(client)
                 return waiter, dropped
-            dropped.append(Dropped(waiter, "expired"))
+            dropped.append(DroppedRequest(waiter, "expired"))
         return None, dropped
 
     def remove(self, waiter: Waiter[T]) -> None:
@@ -110,7 +110,7 @@ class FairQueue(Generic[T]):
         if not line:
             del self._lines[waiter.client]
 
-    def _without_expired(self, now: float) -> Iterator[Dropped[T]]:
+    def _without_expired(self, now: float) -> Iterator[DroppedRequest[T]]:
         for waiter in [one for line in self._lines.values() for one in line.values() if now >= one.until]:
             self.remove(waiter)
-            yield Dropped(waiter, "expired")
+            yield DroppedRequest(waiter, "expired")

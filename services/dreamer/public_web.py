@@ -34,7 +34,7 @@ _INTERIM = (b"HTTP/1.1 1", b"HTTP/1.0 1")
 """The beginning of an interim answer, which another one follows."""
 
 
-class Barred(ValueError):
+class BarredAddress(ValueError):
     """An address that is not asked, as a sentence."""
 
 
@@ -48,7 +48,10 @@ class PublicEndpoint(NamedTuple):
 Lookup = Callable[[str, int], Awaitable[Sequence[str]]]
 """The IP addresses of a host. Raises `OSError` where it has none."""
 Resolve = Callable[[str, int], Awaitable[Sequence[PublicEndpoint]]]
-"""The function that finds the ends of a host. Raises `Barred` where one is not the public internet, and `OSError`."""
+"""The function that finds the ends of a host.
+
+Raises `BarredAddress` where one is not the public internet, and `OSError`.
+"""
 
 
 async def looked_up(host: str, port: int) -> Sequence[str]:
@@ -62,7 +65,7 @@ async def public_endpoints(host: str, port: int, lookup: Lookup = looked_up) -> 
     async with asyncio.timeout(LOOKUP_PATIENCE):
         ips = [*dict.fromkeys(await lookup(host, port))]
     if private := next((ip for ip in ips if not is_public(ip)), ""):
-        raise Barred(f"{host} has the address {private}, which is not public")
+        raise BarredAddress(f"{host} has the address {private}, which is not public")
     return [PublicEndpoint(ip, port) for ip in ips[:MOST_ENDPOINTS]]
 
 
@@ -89,7 +92,7 @@ class PublicWeb:
         try:
             async with asyncio.timeout(self._patience):
                 return await self._followed(url, wants_text=wants_text)
-        except Barred as error:
+        except BarredAddress as error:
             return AddressLook(barred=str(error))
         except TimeoutError:
             return AddressLook(fault=f"it took longer than {self._patience:g} s")
@@ -110,9 +113,9 @@ class PublicWeb:
         try:
             address = web_address(url)
         except ValueError as error:
-            raise Barred(str(error)) from error
+            raise BarredAddress(str(error)) from error
         if not is_named(address.host, self._hosts):
-            raise Barred(f"{address.host[:80]} is none of the hosts that ANNALS_DREAM__HOSTS names")
+            raise BarredAddress(f"{address.host[:80]} is none of the hosts that ANNALS_DREAM__HOSTS names")
         return address
 
     async def _asked(self, address: PublicWebAddress, *, wants_text: bool) -> HTTPResponse:

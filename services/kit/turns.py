@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Hashable, Iterable
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
-from services.domain.fair_queue import Dropped, FairQueue, Reason, Waiter
+from services.domain.fair_queue import DroppedRequest, FairQueue, Reason, Waiter
 from services.kit import metrics
 from services.kit.asks import Declined
 from services.kit.bus import current_client
@@ -90,7 +90,7 @@ class Queue:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         waiter = Waiter(turn, client=current_client.get(), key=key, arrived=now, until=until)
         if now >= until:
-            self._drop(name, [Dropped(waiter, "expired")])
+            self._drop(name, [DroppedRequest(waiter, "expired")])
         elif self._in_hand < self._turns.at_once:
             self._in_hand += 1
             return
@@ -115,7 +115,7 @@ class Queue:
         """Say so to one that waits still when its time is over, as where those before it take for ever."""
         if waiter in self._waiting:
             self._waiting.remove(waiter)
-            self._drop(name, [Dropped(waiter, "expired")])
+            self._drop(name, [DroppedRequest(waiter, "expired")])
 
     def _go_on(self, name: str) -> None:
         """Hand free turns to those who come next."""
@@ -128,7 +128,7 @@ class Queue:
                 self._in_hand += 1
                 waiter.item.set_result(None)
 
-    def _drop(self, name: str, dropped: Iterable[Dropped["asyncio.Future[None]"]]) -> None:
+    def _drop(self, name: str, dropped: Iterable[DroppedRequest["asyncio.Future[None]"]]) -> None:
         for one in dropped:
             self.count(name, one.reason)
             if not one.waiter.item.done():

@@ -30,7 +30,7 @@ from services.searcher.asker import Asker
 from services.searcher.copies import FACTS, TEXT, Facts
 from services.searcher.core.query import query_of
 from services.searcher.core.shelf import Scope
-from services.searcher.finding import Found, ShelfQuery
+from services.searcher.finding import FoundRow, ShelfQuery
 from services.searcher.naming import named, session_named
 from services.searcher.outputs import find_with_names
 from services.searcher.store import BEARABLE, OLD, ProjectShelves, SearchStore
@@ -66,7 +66,7 @@ class Preparation(msgspec.Struct, frozen=True):
     """The parts that could not be done so far, a sentence each."""
 
 
-class Searching:
+class SearchAnswerer:
     """Answers questions with what the store holds."""
 
     def __init__(self, kit: Kit, store: SearchStore, written: ConfirmedWrites, aliases: AliasReader) -> None:
@@ -361,7 +361,7 @@ def _left_out(session: str, served: Served) -> Iterator[str]:
     yield from (row_id("memory", one) for one in served.memories)
 
 
-async def _hits(found: Sequence[Found], asked: ShelfQuery) -> list[Hit]:
+async def _hits(found: Sequence[FoundRow], asked: ShelfQuery) -> list[Hit]:
     """The hits of rows, in their order."""
     by_shelf: dict[str, list[int]] = {}
     for number, one in enumerate(found):
@@ -377,7 +377,7 @@ async def _hits(found: Sequence[Found], asked: ShelfQuery) -> list[Hit]:
     return [hits[number] for number in range(len(found))]
 
 
-def _hit(kind: Source, row: Facts, found: Found, excerpt: str) -> Hit:
+def _hit(kind: Source, row: Facts, found: FoundRow, excerpt: str) -> Hit:
     ordinal, last = row.ordinal, row.last_ordinal or row.ordinal
     around = AROUND if kind in ("message", "output") else 0
     return Hit(

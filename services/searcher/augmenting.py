@@ -61,7 +61,7 @@ Search = Callable[[SearchAsk, int], Awaitable[Hits]]
 """Answers a search, with so many characters of each text at most."""
 
 
-class Chosen(NamedTuple):
+class ChosenHits(NamedTuple):
     """The hits that go on, and how they were chosen."""
 
     hits: tuple[Hit, ...]
@@ -126,10 +126,10 @@ class Augmenter:
         shelves = [kind[source].shelf for kind in kinds for source in SOURCES if source in kind]
         return lambda stem: sum(shelf.count(code(stem)) for shelf in shelves)
 
-    async def _chosen(self, ask: AugmentAsk, hits: Sequence[Hit], until: float) -> Chosen:
+    async def _chosen(self, ask: AugmentAsk, hits: Sequence[Hit], until: float) -> ChosenHits:
         """A model's quotations of the hits, or else the best of them."""
         if not hits:
-            return Chosen((), "Nothing is known of this project that bears on it.")
+            return ChosenHits((), "Nothing is known of this project that bears on it.")
         excerpts = offered(hits)
         seconds = self._left(until) - SPARE
         if not self._models.names:
@@ -150,7 +150,7 @@ class Augmenter:
 
     async def _quoted(
         self, ask: AugmentAsk, excerpts: Mapping[str, Hit], hits: Sequence[Hit], seconds: float
-    ) -> Chosen:
+    ) -> ChosenHits:
         """One question to one model after the other of the chain, until one answers."""
         question = ModelQuestion(
             system=SYSTEM,
@@ -164,23 +164,25 @@ class Augmenter:
         spending = Spending(self._kit.bus, ask.project, self._kit.room, patience=DESK_WAIT)
         answer = await self._models.ask(question, budget=spending.budget(PURPOSE, ask.session))
         if not answer.value.quotes:
-            return Chosen((), f"{answer.model} finds nothing that helps among {_count(excerpts)}.", answer.model)
+            return ChosenHits((), f"{answer.model} finds nothing that helps among {_count(excerpts)}.", answer.model)
         found = quoted(answer.value, excerpts)
         if not found:
             return _best(hits, f"what {answer.model} quotes is in none of them")
-        return Chosen(found, f"Quoted from {_count(found)} of {len(excerpts)}, chosen by {answer.model}.", answer.model)
+        return ChosenHits(
+            found, f"Quoted from {_count(found)} of {len(excerpts)}, chosen by {answer.model}.", answer.model
+        )
 
 
-def _best(hits: Sequence[Hit], reason: str) -> Chosen:
+def _best(hits: Sequence[Hit], reason: str) -> ChosenHits:
     best = tuple(hits[:BEST])
-    return Chosen(best, f"The best of the hits as they are ({len(best)} of {len(hits)}): {reason.rstrip('.')}.")
+    return ChosenHits(best, f"The best of the hits as they are ({len(best)} of {len(hits)}): {reason.rstrip('.')}.")
 
 
 def _count(hits: Mapping[str, Hit] | Sequence[Hit]) -> str:
     return "1 hit" if len(hits) == 1 else f"{len(hits)} hits"
 
 
-def _reply(ask: AugmentAsk, chosen: Chosen, searches: Sequence[str], replies: Sequence[Hits]) -> Augmentation:
+def _reply(ask: AugmentAsk, chosen: ChosenHits, searches: Sequence[str], replies: Sequence[Hits]) -> Augmentation:
     now = datetime.now(UTC)
     reasons = (reason for reply in replies for reason in (*reply.degraded, reply.error))
     degraded = tuple(dict.fromkeys(filter(None, reasons)))

@@ -36,7 +36,7 @@ class ShelfQuery(msgspec.Struct, frozen=True):
     """The most characters of a text in an answer."""
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundRow(msgspec.Struct, frozen=True):
     """A row that was found."""
 
     stored: StoredShelf
@@ -60,13 +60,13 @@ class _Search:
             (one, *ranking.holding(shelf, one, self.allowed)) for one in asked.literals
         ]
 
-    async def found(self, most: int) -> list[Found]:
+    async def found(self, most: int) -> list[FoundRow]:
         compared = await self._compared(most)
         ranked = ranking.ranked(compared, self.weights, self.asked.arm, self.asked.query.known)
         best = ranked.rows[:most]
         why = _reasons(compared, np.searchsorted(compared.rows, best))
         return [
-            Found(self.stored, row, score, reasons)
+            FoundRow(self.stored, row, score, reasons)
             for row, score, reasons in zip(best.tolist(), ranked.scores[:most].tolist(), why, strict=True)
         ]
 
@@ -151,7 +151,7 @@ def _reasons(compared: Compared, at: Places) -> list[tuple[str, ...]]:
     return [tuple(name for (name, _), is_so in zip(signs, row, strict=True) if is_so) for row in flags]
 
 
-async def find(shelves: Sequence[StoredShelf], asked: ShelfQuery, most: int) -> list[Found]:
+async def find(shelves: Sequence[StoredShelf], asked: ShelfQuery, most: int) -> list[FoundRow]:
     """The rows of all shelves that fit best, the best first."""
     found = await asyncio.gather(*(_Search(stored, asked).found(most) for stored in shelves if len(stored.shelf)))
     listed = [replace(one, score=one.score * BOOST[one.stored.shelf.kind]) for each in found for one in each]

@@ -12,7 +12,7 @@ from services.searcher.asker import Asker
 from services.searcher.copies import FACTS, Facts
 from services.searcher.core.arrays import Places
 from services.searcher.core.shelf import Scope, Shelf
-from services.searcher.finding import Found
+from services.searcher.finding import FoundRow
 from services.searcher.stored_shelf import StoredShelf, condition, read
 
 SHORTEST = 7
@@ -21,9 +21,9 @@ SHORTEST = 7
 
 async def named(
     shelves: Sequence[StoredShelf], scope: Scope, ids: Sequence[str], asker: Asker, most: int
-) -> list[Found]:
+) -> list[FoundRow]:
     """The rows of these ids, in the order in which they are named; a number is that of a message of the session."""
-    found: list[Found] = []
+    found: list[FoundRow] = []
     for name in ids:
         for stored in shelves:
             if name.isdecimal() and len(name) < SHORTEST:
@@ -31,7 +31,7 @@ async def named(
             else:
                 numbers = list(_beginning(stored.shelf, name))
             allowed = stored.allowed(scope._replace(left_out=frozenset()))
-            found.extend(Found(stored, number, 1.0, ("id",)) for number in numbers if allowed[number])
+            found.extend(FoundRow(stored, number, 1.0, ("id",)) for number in numbers if allowed[number])
     return found[:most]
 
 
@@ -44,7 +44,7 @@ class SessionHits(msgspec.Struct, frozen=True):
     """A session that is named, with what shows most of it: its history, how it began and its last messages."""
 
     facts: FoundSession
-    found: tuple[Found, ...]
+    found: tuple[FoundRow, ...]
 
 
 async def session_named(
@@ -75,7 +75,7 @@ async def session_named(
         began=datetime.fromtimestamp(min(known), UTC) if known else None,
         ended=datetime.fromtimestamp(max(known), UTC) if known else None,
     )
-    return SessionHits(facts, tuple(Found(stored, number, 1.0, ("session",)) for stored, number in found))
+    return SessionHits(facts, tuple(FoundRow(stored, number, 1.0, ("session",)) for stored, number in found))
 
 
 def _of(stored: StoredShelf, scope: Scope, name: str) -> Places:

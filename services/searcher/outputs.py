@@ -15,7 +15,7 @@ from services.domain.search.rows import BY_NAME
 from services.searcher.copies import TEXT
 from services.searcher.core import ranking
 from services.searcher.core.arrays import Flags, Places
-from services.searcher.finding import Found, ShelfQuery, find
+from services.searcher.finding import FoundRow, ShelfQuery, find
 from services.searcher.stored_shelf import StoredShelf, read
 
 VERBATIM = "verbatim"
@@ -27,7 +27,7 @@ PARTLY = 0.5
 replace = msgspec.structs.replace
 
 
-async def find_with_names(shelves: Sequence[StoredShelf], asked: ShelfQuery, most: int) -> list[Found]:
+async def find_with_names(shelves: Sequence[StoredShelf], asked: ShelfQuery, most: int) -> list[FoundRow]:
     """The best hits of all shelves, the best first, and the outputs that have a name of the query."""
     outputs = [stored for stored in shelves if stored.shelf.kind in BY_NAME and len(stored.shelf)]
     found, *named = await asyncio.gather(
@@ -37,7 +37,7 @@ async def find_with_names(shelves: Sequence[StoredShelf], asked: ShelfQuery, mos
     return _joined(found, [one for some in named for one in some], asked, most)
 
 
-async def _in_outputs(stored: StoredShelf, asked: ShelfQuery, most: int) -> list[Found]:
+async def _in_outputs(stored: StoredShelf, asked: ShelfQuery, most: int) -> list[FoundRow]:
     """The outputs that have names of a query: those with the most of them first, then the newest."""
     names = asked.names
     allowed = stored.allowed(asked.scope)
@@ -51,7 +51,7 @@ async def _in_outputs(stored: StoredShelf, asked: ShelfQuery, most: int) -> list
             found.append(((len(there), whole, int(stored.shelf.seqs[number])), number))
     worth = (1.0 if names.is_all else PARTLY) / max(1, len(names.names))
     best = sorted(found, reverse=True)[:most]
-    return [Found(stored, number, worth * order[0], (VERBATIM,)) for order, number in best]
+    return [FoundRow(stored, number, worth * order[0], (VERBATIM,)) for order, number in best]
 
 
 def _holding(stored: StoredShelf, names: Sequence[str], allowed: Flags) -> Places:
@@ -59,7 +59,7 @@ def _holding(stored: StoredShelf, names: Sequence[str], allowed: Flags) -> Place
     return np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
 
 
-def _joined(found: Sequence[Found], outputs: Sequence[Found], asked: ShelfQuery, most: int) -> list[Found]:
+def _joined(found: Sequence[FoundRow], outputs: Sequence[FoundRow], asked: ShelfQuery, most: int) -> list[FoundRow]:
     """Both together with falling scores, the found ones in their order.
 
     For a query of nothing but names the outputs are ranked behind the last result that has one of them. For any other

@@ -36,7 +36,7 @@ from services.kit.background import begin
 from services.kit.embed import embedded
 from services.kit.room import Kit
 from services.kit.turns import Expired, Queue, Turns
-from services.searcher.answering import Searching
+from services.searcher.answering import SearchAnswerer
 from services.searcher.asker import asker
 from services.searcher.augmenting import Augmenter
 from services.searcher.store import SearchStore
@@ -91,7 +91,7 @@ class Searcher:
         kit.stack.callback(self._store.close)
         written = ConfirmedWrites(kit.reader)
         aliases = AliasReader(kit)
-        self._searching = Searching(kit, self._store, written, aliases)
+        self._searching = SearchAnswerer(kit, self._store, written, aliases)
         self._expected = ExpectedProjects(kit, self._store, aliases)
         self.searches = Queue(SEARCHES)
         self._handler = AskHandler(kit, SearchAsk, self._answer, lambda reason: Hits(error=f"Not searched: {reason}."))

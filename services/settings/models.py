@@ -23,7 +23,7 @@ class Group(BaseModel, extra="forbid"):
     """The base of the models of all groups."""
 
 
-class Sourced(BaseSettings, env_prefix=PREFIX, env_nested_delimiter=BETWEEN, validate_default=False):
+class SourcedSettings(BaseSettings, env_prefix=PREFIX, env_nested_delimiter=BETWEEN, validate_default=False):
     """Everything that can be set, read from the `sources` that it is made with, the first of which holds."""
 
     @classmethod
@@ -93,4 +93,4 @@ def parse_value(entry: SettingEntry, value: object) -> object:
     return TypeAdapter[object](typed(entry.field.type)).validate_python(value)
 
 
-EVERYTHING = model_of(Settings, Sourced)
+EVERYTHING = model_of(Settings, SourcedSettings)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.domain.fair_queue import Dropped, FairQueue, Waiter
+from services.domain.fair_queue import DroppedRequest, FairQueue, Waiter
 
 DEADLINE = 0.25
 
@@ -35,7 +35,7 @@ def _taken(queue: FairQueue[str], now: float, seconds: float) -> Iterator[str]:
         yield waiter.item
 
 
-def named(dropped: Sequence[Dropped[str]]) -> list[tuple[str, str]]:
+def named(dropped: Sequence[DroppedRequest[str]]) -> list[tuple[str, str]]:
     return [(one.waiter.item, one.reason) for one in dropped]
 
 
@@ -141,7 +141,7 @@ def test_each_question_is_answered_or_dropped_once_and_in_the_order_of_its_clien
     now, ended, waiting = 0.0, Counter[int](), dict[int, Waiter[int]]()
     for number, (act, client, key, listens, pause) in enumerate(made):
         now += pause
-        dropped: list[Dropped[int]] = []
+        dropped: list[DroppedRequest[int]] = []
         if act == "add":
             one = Waiter(number, client=client, key=key or None, arrived=now, until=now + listens)
             waiting[number] = one

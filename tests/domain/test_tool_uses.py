@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from schemas.events import Event, FileTouched, PartRecorded, PartRemoved
 from services.domain.fold import fold
-from services.domain.tools.uses import DEFAULT_LINES, Lookup, Touched, Uses, uses_after
+from services.domain.tools.uses import DEFAULT_LINES, Lookup, TouchedFile, Uses, uses_after
 
 
 def asking(arguments: str, tool: str = "read", *, part: str = "p", reference: str = "") -> PartRecorded:
@@ -96,7 +96,7 @@ def test_files_are_known_by_the_part_that_ended_the_call() -> None:
         Uses(),
     )
 
-    assert uses.files("p") == (Touched("a.py", "edited"), Touched("b.py", "written"))
+    assert uses.files("p") == (TouchedFile("a.py", "edited"), TouchedFile("b.py", "written"))
     assert uses.files("q") == ()
 
 

@@ -14,7 +14,7 @@ import pytest
 from services.domain.public_hosts import is_public
 from services.dreamer import public_web
 from services.dreamer.core.verdicts import AddressLook
-from services.dreamer.public_web import MOST_BYTES, Barred, PublicEndpoint, PublicWeb, public_endpoints
+from services.dreamer.public_web import MOST_BYTES, BarredAddress, PublicEndpoint, PublicWeb, public_endpoints
 from tests.helpers.waiting import PATIENCE
 from tests.helpers.web_server import HOST, OK, WebServer, redirect
 
@@ -246,7 +246,7 @@ async def test_a_host_with_any_private_address_is_not_asked(ips: Sequence[str]) 
         return ips
 
     private = next(ip for ip in ips if not is_public(ip))
-    with pytest.raises(Barred, match=f"{HOST} has the address {private}"):
+    with pytest.raises(BarredAddress, match=f"{HOST} has the address {private}"):
         await public_endpoints(HOST, 80, lookup)
 
 

@@ -15,14 +15,14 @@ from selectors import EVENT_READ, DefaultSelector
 from typing import NoReturn
 
 from services.edges.launcher import fork_server
-from services.edges.launcher.room_process import Forked
+from services.edges.launcher.room_process import ForkedRooms
 from tests.helpers import copied_commands
 
 ROOMS, COMMANDS = "rooms", "commands"
 """The sockets at which copies are asked for."""
 
 
-class Shared(Forked):
+class Shared(ForkedRooms):
     """Each has a fork server of its own, which is itself a copy."""
 
     async def _connected(self, environment: Mapping[str, str]) -> socket.socket:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from services.dreamer.public_web import Barred, PublicEndpoint
+from services.dreamer.public_web import BarredAddress, PublicEndpoint
 
 HOST = "harbour.example"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nready"
@@ -31,7 +31,7 @@ class WebServer:
         """Loopback for the hosts of a test, and no other one."""
         self.resolved[host] += 1
         if not host.endswith(".example"):
-            raise Barred(f"{host} is not public")
+            raise BarredAddress(f"{host} is not public")
         return [PublicEndpoint("127.0.0.1", self._port)]
 
     @asynccontextmanager

@@ -14,7 +14,7 @@ from services.memory.summaries.commands import (
     Outcome,
     RefusedCommand,
     Reinforcement,
-    Replaced,
+    ReplacedMemory,
     check_commands,
     snapshot_of,
 )
@@ -192,7 +192,7 @@ def test_a_memory_is_reinforced_by_its_number() -> None:
 @pytest.mark.parametrize(("kind", "code"), [("project", "same_type_replace"), ("reference", "cross_type_replace")])
 def test_a_memory_is_replaced_by_its_number(kind: str, code: str) -> None:
     (outcome,) = checked(f"REPLACE [M2] [{kind}] {NEW}")
-    assert isinstance(outcome, Replaced)
+    assert isinstance(outcome, ReplacedMemory)
     assert ("m1", NEW, ("numbered_ref_replace", code)) == (outcome.memory, outcome.text, outcome.codes)
 
 

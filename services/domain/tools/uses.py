@@ -36,7 +36,7 @@ class Lookup(msgspec.Struct, frozen=True, gc=False):
     """The line behind the last one that a reader of files was to show; 0: it reads no file by lines."""
 
 
-class Touched(msgspec.Struct, frozen=True, gc=False):
+class TouchedFile(msgspec.Struct, frozen=True, gc=False):
     """A file, and what a call did to it: read, edited, written or deleted."""
 
     path: str
@@ -48,7 +48,7 @@ class Uses(msgspec.Struct, frozen=True):
 
     asked: Map[str, Lookup] = Map()
     """By part; where call and result are two parts, by the call's id and the message that made it."""
-    touched: Map[str, tuple[Touched, ...]] = Map()
+    touched: Map[str, tuple[TouchedFile, ...]] = Map()
     """Part that ended the call -> files."""
 
     def question(self, part: PartRecorded) -> Lookup | None:
@@ -59,7 +59,7 @@ class Uses(msgspec.Struct, frozen=True):
         known = self.asked.get
         return [known(part.part if part.kind == "tool" else _key(part)) for part in parts]
 
-    def files(self, part: str) -> tuple[Touched, ...]:
+    def files(self, part: str) -> tuple[TouchedFile, ...]:
         return self.touched.get(part, ())
 
 
@@ -70,7 +70,7 @@ def uses_after(uses: Uses, event: Event) -> Uses:
             key = _key(event)
             return uses if uses.asked.get(key) == asked else replace(uses, asked=uses.asked.insert(key, asked))
         case FileTouched(part=part, path=path, action=action):
-            now = Touched(path, action)
+            now = TouchedFile(path, action)
             before = uses.touched.get(part, ())
             return uses if now in before else replace(uses, touched=uses.touched.insert(part, (*before, now)))
         case PartRemoved(part=part) if part in uses.asked or part in uses.touched:

@@ -35,7 +35,7 @@ _TARGET = re.compile(r"\]\(([^()\s]*)|^ {0,3}\[[^\]\n]{1,100}\]:[ \t]{0,8}(\S*)|
 _MARKUP = re.compile(r"<[A-Za-z!/?][^\s<>]*|&[#\w]{1,32};|!\[|\{[{%#]")
 
 
-class Shown(NamedTuple):
+class ShownExcerpts(NamedTuple):
     """The excerpts of the project that a model was shown."""
 
     words: AbstractSet[str]
@@ -55,12 +55,14 @@ def words_shown(text: str) -> frozenset[str]:
     return frozenset((*tokens, *(part for token in tokens for part in re.split(r"[^\w]+", token) if part)))
 
 
-def fault_of(document: str, section: DocSection, new: str, gone: AbstractSet[str], shown: Shown) -> str:
+def fault_of(document: str, section: DocSection, new: str, gone: AbstractSet[str], shown: ShownExcerpts) -> str:
     """The reason why a text may not replace a section, in a sentence; empty: it may. `gone`: paths without a file."""
     return next(_faults(document, section, new, gone, shown), "")
 
 
-def _faults(document: str, section: DocSection, new: str, gone: AbstractSet[str], shown: Shown) -> Iterator[str]:
+def _faults(
+    document: str, section: DocSection, new: str, gone: AbstractSet[str], shown: ShownExcerpts
+) -> Iterator[str]:
     old = section.text
     if not new.strip() or len(new) > LONGER * len(old) + ROOM:
         yield "the text is empty, or much longer than the old one"
@@ -111,7 +113,7 @@ def _targets(text: str) -> frozenset[str]:
     return frozenset("".join(groups) for groups in _TARGET.findall(text))
 
 
-def _unknown(old: str, new: str, shown: Shown) -> list[str]:
+def _unknown(old: str, new: str, shown: ShownExcerpts) -> list[str]:
     """Names that neither the section nor what a model was shown has. A path has to be there."""
     fresh = names_in(new) - names_in(old) - shown.words
     paths = {*named_paths(new)} - {*named_paths(old)}

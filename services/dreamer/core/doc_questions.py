@@ -11,7 +11,7 @@ from services.domain.documents.edits import Hunk, with_hunks
 from services.domain.documents.lines import lines_of
 from services.domain.secrets import mask
 from services.domain.texts.injection import steers
-from services.dreamer.core.doc_checks import Shown, fault_of, words_shown
+from services.dreamer.core.doc_checks import ShownExcerpts, fault_of, words_shown
 from services.dreamer.core.doc_paths import renamed
 from services.dreamer.core.doc_sections import DocSection, SectionFiles, files_of, key_of, sections_of
 from services.dreamer.core.drafts import DocDraft, drafts, proposal
@@ -205,7 +205,7 @@ def _fault(text: str, one: OfferedSection, scene: Scene) -> str:
     shown = (*one.commits, *(file.text for file in one.beginnings))
     names = (name for path in one.files.changed for name in (path, path.rpartition("/")[2]))
     words = frozenset(names).union(*map(words_shown, shown))
-    return fault_of(one.draft.draft, one.section, text, frozenset(one.files.gone), Shown(words, scene.tree))
+    return fault_of(one.draft.draft, one.section, text, frozenset(one.files.gone), ShownExcerpts(words, scene.tree))
 
 
 def _proposed(scene: Scene, sections: Sequence[tuple[OfferedSection, str]]) -> Iterator[TaskChange]:

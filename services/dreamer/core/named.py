@@ -171,7 +171,7 @@ class NamedPath(NamedTuple):
     """It is in back quotes."""
 
 
-class Named(NamedTuple):
+class TextNames(NamedTuple):
     """The names in a text."""
 
     paths: tuple[NamedPath, ...] = ()
@@ -189,7 +189,7 @@ class Named(NamedTuple):
 
 
 @lru_cache(CACHED)
-def named_in(text: str) -> Named:
+def named_in(text: str) -> TextNames:
     """The names in a text, each once, in order."""
     text = text[:LONGEST]
     codes = [found[1].strip() for found in _CODE.finditer(text)]
@@ -208,7 +208,7 @@ def named_in(text: str) -> Named:
     for code in (*codes, *paths):
         bare = bare.replace(code, " ")
     numbers = _NUMBER.findall(bare)
-    return Named(
+    return TextNames(
         tuple(paths.values()),
         tuple(dict.fromkeys(filter(None, map(_symbol, others)))) if len(files) == 1 else (),
         tuple(dict.fromkeys(found[1] for found in map(_MAKE.match, codes) if found)),

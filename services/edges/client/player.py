@@ -16,7 +16,7 @@ from services.domain.tokens import tokens
 from services.edges.client import cost
 from services.edges.client.adapter import ServedCall, as_sent
 from services.edges.client.changes import argument_texts, edits
-from services.edges.client.provider import Provider, Received, part_tokens
+from services.edges.client.provider import Provider, ReceivedCall, part_tokens
 from services.edges.client.recall import AgentOutput, CallRecall, Recall, VisibleText
 from services.edges.client.transcript import Transcript
 from services.kit.bus import Unreachable
@@ -64,7 +64,7 @@ class Played(msgspec.Struct, frozen=True):
     pass_: str
     causes: tuple[str, ...]
     edits: int
-    received: Received
+    received: ReceivedCall
     raw_tokens: int
     """Estimated tokens without any plan."""
     served_tokens: int
@@ -209,7 +209,7 @@ class Player:
 
     async def _sent(
         self, step: StepSeen, messages: list[MessageSeen], at: datetime
-    ) -> tuple[ServedCall, Received, int]:
+    ) -> tuple[ServedCall, ReceivedCall, int]:
         """The call as it came through in the end, or failed; what it was served by, and how often it was refused."""
         served = await self._keeper.step(step, messages, at)
         received = self._provider.receive(served.messages, at)

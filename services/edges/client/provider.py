@@ -15,7 +15,7 @@ from services.domain.tokens import tokens
 TTL = timedelta(minutes=5)
 
 
-class Received(msgspec.Struct, frozen=True):
+class ReceivedCall(msgspec.Struct, frozen=True):
     """One call as the provider saw it. Sizes in bytes of the messages as JSON; tokens are estimated from them.
 
     Files and attachments count as they do in a prompt, not by their bytes.
@@ -68,14 +68,14 @@ class Provider:
         self._at: datetime | None = None
         self._measured: dict[str, tuple[ServedMessage, MeasuredMessage]] = {}
 
-    def receive(self, messages: Sequence[ServedMessage], at: datetime) -> Received:
+    def receive(self, messages: Sequence[ServedMessage], at: datetime) -> ReceivedCall:
         measured = [self._measure(message) for message in messages]
         now = [one.data for one in measured]
         same = _common(self._before, now)
         size, prefix = sum(map(len, now)), sum(map(len, now[:same]))
         attached, attached_prefix = sum(one.attached for one in measured), sum(one.attached for one in measured[:same])
         is_warm = self._at is not None and at - self._at <= TTL
-        received = Received(
+        received = ReceivedCall(
             messages=len(now),
             bytes=size,
             prefix_messages=same,

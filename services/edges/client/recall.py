@@ -50,7 +50,7 @@ class CallRecall(msgspec.Struct, frozen=True):
     """The cost of looking at these again, in units of a plain input token."""
 
 
-class Recalled(msgspec.Struct, frozen=True):
+class RecallOfCalls(msgspec.Struct, frozen=True):
     """Several calls together."""
 
     names: int = 0
@@ -69,10 +69,12 @@ class Recalled(msgspec.Struct, frozen=True):
         return self.based / self.edits if self.edits else 1.0
 
 
-def recalled(calls: Iterable[CallRecall | Recalled]) -> Recalled:
-    total = Recalled()
+def recalled(calls: Iterable[CallRecall | RecallOfCalls]) -> RecallOfCalls:
+    total = RecallOfCalls()
     for call in calls:
-        total = Recalled(*(getattr(total, field) + getattr(call, field) for field in Recalled.__struct_fields__))
+        total = RecallOfCalls(
+            *(getattr(total, field) + getattr(call, field) for field in RecallOfCalls.__struct_fields__)
+        )
     return total
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from services.edges.connect import bundle
-from services.edges.connect.connection import Connection, Plugged, Reported
+from services.edges.connect.connection import Connection, LoadingEntry, Reported
 from services.edges.connect.findings import Finding, PluginConflict
 from services.edges.connect.written import PASSWORD, QUESTIONS, STARTS, ConfigurationRecord, Mode, WantedEntry
 from services.edges.launcher.detach import command
@@ -106,7 +106,9 @@ class Harness(ABC):
         options |= {"compaction": mode} | ({QUESTIONS: True} if answers else {})
         return WantedEntry(spec, options, is_sure=starts is not None, dropped=(QUESTIONS,) if answers is False else ())
 
-    def connection(self, settings: Settings, entry: Plugged, reported: Reported, *others: Plugged) -> Connection:
+    def connection(
+        self, settings: Settings, entry: LoadingEntry, reported: Reported, *others: LoadingEntry
+    ) -> Connection:
         """The findings about an entry that loads the adapter; `others` load it, too, but do not count."""
         return Connection(
             self.name,
@@ -121,7 +123,7 @@ class Harness(ABC):
         )
 
 
-def _starter(entry: Plugged) -> str:
+def _starter(entry: LoadingEntry) -> str:
     """The program with which an entry starts the installation."""
     match entry.options.get(STARTS):
         case {"command": [str() as program, *_]}:

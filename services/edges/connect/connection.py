@@ -15,7 +15,7 @@ WHERE = ("broker", "url")
 STARTS_IT = "the adapter starts the installation where it does not run"
 
 
-class Plugged(Protocol):
+class LoadingEntry(Protocol):
     """An entry of a configuration that loads an adapter."""
 
     @property
@@ -58,7 +58,7 @@ class Connection(msgspec.Struct, frozen=True):
 
     name: str
     title: str
-    entry: Plugged
+    entry: LoadingEntry
     """The entry that counts."""
     wanted: Mapping[str, object]
     """The options that point to this installation."""

@@ -38,7 +38,7 @@ class Begun(msgspec.Struct, frozen=True, tag=True):
     pid: int
 
 
-class Ended(msgspec.Struct, frozen=True, tag=True):
+class EndedRoom(msgspec.Struct, frozen=True, tag=True):
     """A room has ended, with this status; below zero: of this signal."""
 
     pid: int
@@ -88,10 +88,10 @@ def _forked(asker: socket.socket) -> int:
 def _report_ended(asker: socket.socket) -> None:
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            _send(asker, Ended(ended[0], os.waitstatus_to_exitcode(ended[1])))
+            _send(asker, EndedRoom(ended[0], os.waitstatus_to_exitcode(ended[1])))
 
 
-def _send(asker: socket.socket, reply: Begun | Ended) -> None:
+def _send(asker: socket.socket, reply: Begun | EndedRoom) -> None:
     with suppress(BrokenPipeError):  # nobody asks any more, which is read next
         asker.sendall(msgspec.json.encode(reply) + b"\n")
 

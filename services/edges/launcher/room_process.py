@@ -13,7 +13,7 @@ from typing import IO, Protocol
 import msgspec
 import psutil
 
-from services.edges.launcher.fork_server import Begin, Begun, Ended
+from services.edges.launcher.fork_server import Begin, Begun, EndedRoom
 from services.kit.logs import logger
 
 GRACE = 15.0
@@ -22,7 +22,7 @@ POLL = 0.5
 """Seconds between two looks at a process, on a system that does not report its end."""
 FELL = "the fork server that this room was asked of has ended; another is started"
 
-_replies = msgspec.json.Decoder(Begun | Ended)
+_replies = msgspec.json.Decoder(Begun | EndedRoom)
 
 
 class RoomProcess(Protocol):
@@ -61,10 +61,10 @@ async def end(process: RoomProcess) -> None:
 
 def processes(output: IO[bytes] | None = None) -> Processes:
     """The processes of rooms on this system. `output` takes what they print, in place of this process's own output."""
-    return Forked(output) if sys.platform == "linux" else Executed(output)
+    return ForkedRooms(output) if sys.platform == "linux" else ExecutedRooms(output)
 
 
-class Executed:
+class ExecutedRooms:
     """Each room is a program of its own. For systems where a copied process may not do all that a new one may."""
 
     def __init__(self, output: IO[bytes] | None = None) -> None:
@@ -100,7 +100,7 @@ class _Program:
             self._process.send_signal(number)
 
 
-class Forked:
+class ForkedRooms:
     """Each room is a copy of one process that has loaded them, the fork server. Where that falls, the rooms go on.
 
     Another fork server is started at once, so that a room that falls next is soon back.
@@ -181,7 +181,7 @@ class Forked:
                         has_begun = True
                         copy = self._living[pid] = _Copy(pid)
                         self._asked.popleft().set_result(copy)
-                    case Ended(pid, code):
+                    case EndedRoom(pid, code):
                         self._living.pop(pid).ended.set_result(code)
         self._writer = None
         if self._server is not None:

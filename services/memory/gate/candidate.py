@@ -21,7 +21,7 @@ SHORTEST_ASKED = 6
 _VALUE = re.compile(r"\b(?:admin )?pins?\b|\bscrypt\b|\b[nrp]\s?=\s?\d", re.IGNORECASE)
 
 
-class Judged(msgspec.Struct, frozen=True):
+class CandidateAtGate(msgspec.Struct, frozen=True):
     """A candidate as it would be remembered, and what the gate says of it."""
 
     text: str
@@ -30,19 +30,19 @@ class Judged(msgspec.Struct, frozen=True):
     """Whether the text itself asks to be remembered."""
 
 
-def judge_candidate(body: str, memory_class: MemoryClass) -> Judged:
+def judge_candidate(body: str, memory_class: MemoryClass) -> CandidateAtGate:
     """Judge the body of a candidate; its text is at most 260 characters long."""
     plain = flat(body)
     hit = phrase_in(plain)
     if hit and hit.reason == NEGATED:
-        return Judged(beginning(plain, LONGEST), Verdict((NEGATED,)), had_trigger=True)
+        return CandidateAtGate(beginning(plain, LONGEST), Verdict((NEGATED,)), had_trigger=True)
     text = f"{hit.before.rstrip(' ,')} {hit.body}".strip() if hit else plain
     verdict = judge(text, memory_class)
     if text and columns(text) < _shortest(text, memory_class, had_trigger=hit is not None):
         verdict = Verdict((TOO_SHORT, *verdict.reasons), verdict.diagnostics)
     elif not text:
         verdict = Verdict((EMPTY,))
-    return Judged(beginning(text, LONGEST), verdict, had_trigger=hit is not None)
+    return CandidateAtGate(beginning(text, LONGEST), verdict, had_trigger=hit is not None)
 
 
 def columns(text: str) -> int:

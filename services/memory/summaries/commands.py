@@ -44,7 +44,7 @@ class Reinforcement(msgspec.Struct, frozen=True):
     memory: str
 
 
-class Replaced(msgspec.Struct, frozen=True):
+class ReplacedMemory(msgspec.Struct, frozen=True):
     """A memory that is superseded by new words."""
 
     memory: str
@@ -64,7 +64,7 @@ class RefusedCommand(msgspec.Struct, frozen=True):
     one."""
 
 
-Outcome = Reinforcement | Replaced | RefusedCommand
+Outcome = Reinforcement | ReplacedMemory | RefusedCommand
 
 
 def snapshot_of(name: str, memories: Sequence[Memory]) -> ListedMemories:
@@ -91,7 +91,7 @@ def check_commands(
             outcomes.append(outcome)
             if isinstance(outcome, Reinforcement):
                 reinforced.add(outcome.memory)
-            elif isinstance(outcome, Replaced):
+            elif isinstance(outcome, ReplacedMemory):
                 replaced.add(outcome.memory)
     return tuple(outcomes)
 
@@ -136,4 +136,4 @@ def _checked(
     if not verdict.accepted:
         return RefusedCommand(verdict.reasons, line)
     kind = "same_type_replace" if line.place.memory_class == memory.memory_class else "cross_type_replace"
-    return Replaced(memory.id, beginning(flat(line.text), LONGEST), line.place, ("numbered_ref_replace", kind))
+    return ReplacedMemory(memory.id, beginning(flat(line.text), LONGEST), line.place, ("numbered_ref_replace", kind))

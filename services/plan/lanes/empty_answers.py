@@ -8,7 +8,7 @@ from schemas.plan import AnyEdit, OmitMessage, ReplaceText, Withdraw, target
 from services.domain.conversation import Part
 from services.plan.lanes.age import Ages, ages
 from services.plan.lanes.base import Change, Lane, View, spares_firm
-from services.plan.lanes.index import EDITED, MARKED, RECORDED_AGAIN, Finder, IsMeant, Placed
+from services.plan.lanes.index import EDITED, MARKED, RECORDED_AGAIN, Finder, IsMeant, PlacedMessage
 from services.plan.lanes.reasoning import ReasoningRules, cause, is_reasoning, is_spent, rules_of
 from services.plan.lanes.rewrite import is_in_memory
 from services.plan.session.state import Session
@@ -38,7 +38,7 @@ def rebase(view: View) -> Change:
     return Change(tuple(edits))
 
 
-def _of_interest(view: View) -> Iterator[Placed]:
+def _of_interest(view: View) -> Iterator[PlacedMessage]:
     """Answers with a text that may be blank, and those that are left out already.
 
     All other answers have words, or never had a text: in a long session those are nearly all.
@@ -58,7 +58,7 @@ def _of_interest(view: View) -> Iterator[Placed]:
             yield placed
 
 
-def _is_touched(view: View, known: Ages, placed: Placed) -> bool:
+def _is_touched(view: View, known: Ages, placed: PlacedMessage) -> bool:
     """Whether a look at its edits is worth it: of most answers nothing was dropped or changed."""
     dropped = view.session.drops.dropped
     return any(may_be_touched(part) or part.number in dropped or known.is_going(part.number) for part in placed.parts)
@@ -69,7 +69,7 @@ def may_be_touched(part: Part) -> bool:
     return part.seq > part.tag_seq > 0 or OPENING in part.head
 
 
-def _is_hollow(view: View, rules: ReasoningRules, placed: Placed) -> bool:
+def _is_hollow(view: View, rules: ReasoningRules, placed: PlacedMessage) -> bool:
     """Whether an answer says nothing but that it was dropped."""
     if not any(part.recorded.kind == "text" for part in placed.parts) or placed.name in view.session.plan.pairs:
         return False
@@ -127,7 +127,7 @@ def _removable(view: View, hollow: AbstractSet[str]) -> AbstractSet[str]:
     return removable
 
 
-def _is_listed(view: View, placed: Placed) -> bool:
+def _is_listed(view: View, placed: PlacedMessage) -> bool:
     """Whether the message is served at all, if this lane does not leave it out."""
     plan = view.session.plan
     omitted = plan.left_out.get(placed.name)

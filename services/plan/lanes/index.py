@@ -27,7 +27,7 @@ MayBeMeant = IsMeant | None
 """None: nothing in this session is of interest but what is named besides. To ask about each part takes longest."""
 
 
-class Placed(msgspec.Struct, frozen=True, gc=False):
+class PlacedMessage(msgspec.Struct, frozen=True, gc=False):
     """A message in its place with the parts that are sent of it."""
 
     ordinal: int
@@ -50,7 +50,7 @@ class Placed(msgspec.Struct, frozen=True, gc=False):
 class PlacedPart(msgspec.Struct, frozen=True, gc=False):
     """A part in its place."""
 
-    placed: Placed
+    placed: PlacedMessage
     part: Part
 
 
@@ -78,10 +78,10 @@ class ConversationIndex(msgspec.Struct, frozen=True):
     No lane changes anything of this in a pass. What is served of it each lane sees for itself.
     """
 
-    placed: tuple[Placed, ...] = ()
-    prompts: tuple[Placed, ...] = ()
+    placed: tuple[PlacedMessage, ...] = ()
+    prompts: tuple[PlacedMessage, ...] = ()
     """The messages of users."""
-    answers: tuple[Placed, ...] = ()
+    answers: tuple[PlacedMessage, ...] = ()
     """The messages of agents."""
     calls: tuple[Part, ...] = ()
     """Complete outputs of tools that are neither dropped nor asked to be dropped."""
@@ -93,7 +93,7 @@ class ConversationIndex(msgspec.Struct, frozen=True):
         """The highest tag."""
         return self.placed[-1].reached if self.placed else 0
 
-    def at(self, ordinal: int) -> Placed | None:
+    def at(self, ordinal: int) -> PlacedMessage | None:
         """The message in this place."""
         at = bisect_left(self.placed, ordinal, key=_ordinal)
         found = self.placed[at] if at < len(self.placed) else None
@@ -103,9 +103,9 @@ class ConversationIndex(msgspec.Struct, frozen=True):
         """The parts that a lane's finder has found."""
         return self.found.get(lane, ())
 
-    def messages(self, lane: str) -> Sequence[Placed]:
+    def messages(self, lane: str) -> Sequence[PlacedMessage]:
         """The messages in which a lane's finder has found a part."""
-        messages: list[Placed] = []
+        messages: list[PlacedMessage] = []
         for seen in self.parts(lane):
             if not messages or messages[-1] is not seen.placed:
                 messages.append(seen.placed)
@@ -115,8 +115,8 @@ class ConversationIndex(msgspec.Struct, frozen=True):
 def indexed(session: Session, finders: Mapping[str, Finder]) -> ConversationIndex:
     """The conversation behind the cut, and the parts of it that lanes may want to change."""
     search = _Walk(session, finders)
-    placed: list[Placed] = []
-    by_role: dict[str, list[Placed]] = {"user": [], "assistant": []}
+    placed: list[PlacedMessage] = []
+    by_role: dict[str, list[PlacedMessage]] = {"user": [], "assistant": []}
     calls: list[Part] = []
     dropped, queued, altered = session.drops.dropped, session.drops.queued, session.plan.altered
     for one in in_order(session):
@@ -180,7 +180,7 @@ class _Watchers(dict[tuple[str, str, int], list[tuple[MayBeMeant, list[PlacedPar
         return self[key]
 
 
-def in_order(session: Session) -> Iterator[Placed]:
+def in_order(session: Session) -> Iterator[PlacedMessage]:
     """The messages behind the cut, with the parts that are sent. It is done for each of them: so in one loop."""
     conversation, reached = session.conversation, 0
     messages, order = conversation.messages, conversation.order.get
@@ -197,7 +197,7 @@ def in_order(session: Session) -> Iterator[Placed]:
             if part.number > tag:  # noqa: PLR1730 - a call of `max` for each part takes longer
                 tag = part.number
         reached = max(reached, tag)
-        yield Placed(message.ordinal, message, parts, tag, reached)
+        yield PlacedMessage(message.ordinal, message, parts, tag, reached)
 
 
 def is_outdated(edit: AnyEdit | None, part: Part) -> bool:

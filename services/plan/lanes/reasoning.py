@@ -10,7 +10,7 @@ from schemas.plan import AnyEdit, OmitPart, ReplaceText, Restore
 from services.domain.conversation import HEAD_CHARACTERS, Message, Part
 from services.plan.lanes.age import Ages, ages, is_free
 from services.plan.lanes.base import Change, Lane, View, spares_firm
-from services.plan.lanes.index import Finder, Placed
+from services.plan.lanes.index import Finder, PlacedMessage
 from services.plan.session.lane_marks import LaneMark, is_of
 
 NAME = "reasoning"
@@ -76,7 +76,7 @@ def extend(view: View, fresh: Sequence[Message]) -> Iterator[AnyEdit]:
     for message in fresh:
         if message.recorded.role == "assistant":
             sent = tuple(part for _, part in view.session.conversation.sent_parts(message))
-            placed = Placed(message.ordinal, message, sent)
+            placed = PlacedMessage(message.ordinal, message, sent)
             edits = tuple(_edits(view, rules, placed, frozenset()))
             if not any(isinstance(edit, Restore) for edit in edits):  # nothing comes back before a rebase
                 yield from (edit for edit in edits if edit.lane == EMPTY)
@@ -119,15 +119,15 @@ def refused_thinking(view: View) -> Iterator[OmitPart]:
         yield from _omitted(view, rules, placed, {name: REFUSED for name in names if view.edit_of(name) is None})
 
 
-def _answers(view: View, first: int) -> Iterator[Placed]:
+def _answers(view: View, first: int) -> Iterator[PlacedMessage]:
     """The answers from this ordinal on that are not cut away."""
     conversation = view.session.conversation
     for message in conversation.after(max(first, view.session.cut, 1) - 1):
         if message.recorded.role == "assistant":
-            yield Placed(message.ordinal, message, tuple(part for _, part in conversation.sent_parts(message)))
+            yield PlacedMessage(message.ordinal, message, tuple(part for _, part in conversation.sent_parts(message)))
 
 
-def cause(rules: ReasoningRules, placed: Placed, part: Part, *, is_spent: bool, is_surplus: bool = False) -> str:
+def cause(rules: ReasoningRules, placed: PlacedMessage, part: Part, *, is_spent: bool, is_surplus: bool = False) -> str:
     """The cause for which this reasoning goes; empty: it stays."""
     is_running = placed.ordinal >= rules.turn
     if _is_empty(part):  # what has no words may be sealed: a running turn needs it
@@ -141,7 +141,7 @@ def cause(rules: ReasoningRules, placed: Placed, part: Part, *, is_spent: bool, 
     return MERGED if is_surplus else ""
 
 
-def is_spent(view: View, known: Ages, placed: Placed) -> bool:
+def is_spent(view: View, known: Ages, placed: PlacedMessage) -> bool:
     """Whether all that the message has besides its reasoning was dropped, or is dropped now."""
     gone, had_content = view.session.drops.dropped, False
     for part in placed.parts:
@@ -158,7 +158,9 @@ def is_reasoning(part: Part) -> bool:
     return part.recorded.kind == "reasoning" and not part.recorded.ignored
 
 
-def _edits(view: View, rules: ReasoningRules, placed: Placed, surplus: frozenset[str]) -> Iterator[OmitPart | Restore]:
+def _edits(
+    view: View, rules: ReasoningRules, placed: PlacedMessage, surplus: frozenset[str]
+) -> Iterator[OmitPart | Restore]:
     thoughts = [part for part in placed.parts if is_reasoning(part)]
     if not thoughts:
         return
@@ -201,7 +203,7 @@ def _was_left_out(edit: AnyEdit | None) -> TypeGuard[OmitPart]:
 
 
 def _omitted(
-    view: View, rules: ReasoningRules, placed: Placed, leaving: Mapping[str, str], coming: Container[str] = ()
+    view: View, rules: ReasoningRules, placed: PlacedMessage, leaving: Mapping[str, str], coming: Container[str] = ()
 ) -> Iterator[OmitPart]:
     """Leave these out, unless an empty message were left: then the whole message goes, where it may, or nothing.
 
@@ -260,7 +262,7 @@ def _has_content(view: View, part: Part) -> bool:
     return not _is_blank(part)
 
 
-def _calls(view: View, placed: Placed) -> bool:
+def _calls(view: View, placed: PlacedMessage) -> bool:
     """Whether a tool call of this message is served."""
     return any(
         part.recorded.kind in ("tool", "tool_call") and part.recorded.part not in view.session.plan.in_arcs

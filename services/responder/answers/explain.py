@@ -41,7 +41,7 @@ from services.responder.answers.prompt_outline import (
     with_title,
 )
 from services.responder.answers.session_names import LONGEST_NAME, MOST_LIKE, session_meant
-from services.responder.answers.taken_back import Withholding, withholding
+from services.responder.answers.taken_back import WithheldTexts, withholding
 from services.responder.projections.folds import SESSION
 
 AT_ONCE = 128
@@ -84,7 +84,7 @@ async def explain(
     )
 
 
-def _explained(found: PromptOutline, envelopes: Mapping[int, Envelope], gone: Withholding) -> tuple[Explained, ...]:
+def _explained(found: PromptOutline, envelopes: Mapping[int, Envelope], gone: WithheldTexts) -> tuple[Explained, ...]:
     return tuple(map(gone.edit, with_facts(found.edits, envelopes)))
 
 

@@ -22,7 +22,7 @@ TAKEN_BACK = "(a person has taken this back)"
 replace = msgspec.structs.replace
 
 
-class Withholding(msgspec.Struct, frozen=True):
+class WithheldTexts(msgspec.Struct, frozen=True):
     """Everything that is not to be repeated: texts, their names, and the facts that are about them."""
 
     texts: tuple[str, ...] = ()
@@ -61,12 +61,12 @@ class Withholding(msgspec.Struct, frozen=True):
         return replace(fact, text=TAKEN_BACK if fact.seq in self.facts and fact.text else self.words(fact.text))
 
 
-NOTHING = Withholding()
+NOTHING = WithheldTexts()
 
 
 def withholding(
     remembered: Remembered, predecessor: Predecessor, facts: Mapping[int, Envelope], hints: Sequence[PromptHint]
-) -> Withholding:
+) -> WithheldTexts:
     """Everything that is to be left out where a prompt is explained with these facts and hints.
 
     `predecessor`: what the session's first plan has recorded of the session before it.
@@ -83,7 +83,7 @@ def withholding(
         *(one.text for one in hints if one.id in names),
         *_left_open(predecessor, book),
     ]
-    return Withholding(tuple(_as_shown(texts)), names, frozenset(about))
+    return WithheldTexts(tuple(_as_shown(texts)), names, frozenset(about))
 
 
 def _sources(book: Book) -> Iterator[str]:

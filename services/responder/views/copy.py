@@ -13,7 +13,7 @@ from services.responder.views.files import Files
 from services.responder.views.store import position
 
 
-class Copied(msgspec.Struct, frozen=True):
+class CopiedViews(msgspec.Struct, frozen=True):
     """A copy that was made: of which file, what position of the log it shows, and when the views were last so."""
 
     source: Path
@@ -40,7 +40,7 @@ class Copier:
         self._path = views_copy(data)
         self._every = every
         self._memory_limit = memory_limit
-        self._newest: Copied | None = None
+        self._newest: CopiedViews | None = None
 
     @property
     def is_young(self) -> bool:
@@ -48,7 +48,7 @@ class Copier:
         newest = self._newest
         return newest is not None and time.monotonic() - newest.made < self._every * max(1.0, newest.took)
 
-    async def newest(self) -> Copied:
+    async def newest(self) -> CopiedViews:
         """The newest copy, after one was made if it is time. Raises `NotCopied`."""
         serving, now = self._files.serving, datetime.now(UTC)
         newest = self._newest
@@ -59,7 +59,7 @@ class Copier:
         self._newest = newest
         return newest
 
-    async def _copy(self) -> Copied:
+    async def _copy(self) -> CopiedViews:
         began = time.monotonic()
         store, draft = self._files.serving, self._path.with_name(f"{self._path.name}.draft")
         try:
@@ -77,7 +77,7 @@ class Copier:
             for leftover in (draft, write_ahead_log(draft)):
                 leftover.unlink(missing_ok=True)
         made = time.monotonic()
-        return Copied(store.duck.path, as_of, at, made, took=made - began)
+        return CopiedViews(store.duck.path, as_of, at, made, took=made - began)
 
 
 def _stamp(db: Connection, at: datetime) -> int:

@@ -43,7 +43,7 @@ def file_name() -> str:
     return f"{PREFIX}{fingerprint(tuple(view_sources().values()))}.duckdb"
 
 
-class Skipped(NamedTuple):
+class SkippedRecords(NamedTuple):
     """Records that cannot be read, as far as the file goes: their number, and the last of them."""
 
     total: int = 0
@@ -60,7 +60,7 @@ class Store:
     def __init__(self, duck: Duck) -> None:
         self.duck = duck
         self.committed = 0
-        self.skipped = Skipped()
+        self.skipped = SkippedRecords()
         self._marks: tuple[Mark, ...] = ()
 
     @classmethod
@@ -171,15 +171,15 @@ def _newest(db: Connection) -> tuple[Mark, ...]:
     return (Mark(*row),) if row and row[0] is not None else ()
 
 
-def _skipped(db: Connection) -> Skipped:
+def _skipped(db: Connection) -> SkippedRecords:
     """The records that were skipped; none in a file of an older release, which did not count them."""
     if not db.execute(f"select 1 from duckdb_tables() where table_name = '{SKIPPED}'").fetchone():
-        return Skipped()
+        return SkippedRecords()
     newest = db.execute(
         f'select seq, subject, reason from "{SKIPPED}" order by seq desc limit {NEWEST_SKIPPED}'
     ).fetchall()
     (count,) = db.execute(f'select count(*) from "{SKIPPED}"').fetchone() or (0,)
-    return Skipped(int(count), tuple(SkippedRecord(*row) for row in newest))
+    return SkippedRecords(int(count), tuple(SkippedRecord(*row) for row in newest))
 
 
 def _commit(db: Connection, facts: Sequence[Fact], through: int, marks: Sequence[Mark]) -> None:

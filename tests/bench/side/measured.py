@@ -7,7 +7,7 @@ import msgspec
 
 from services.edges.client import cost
 from services.edges.client.changes import argument_texts
-from services.edges.client.recall import AgentOutput, Recall, Recalled, VisibleText, recalled
+from services.edges.client.recall import AgentOutput, Recall, RecallOfCalls, VisibleText, recalled
 from tests.harness.provider.content import Json, blocks_in, listed, mapping, text_of
 from tests.harness.provider.wire import Request, prefix_break
 
@@ -91,7 +91,7 @@ def measured(
     )
 
 
-def remembered(answers: Iterable[Answered], home: str) -> Recalled:
+def remembered(answers: Iterable[Answered], home: str) -> RecallOfCalls:
     """What stood in each prompt of what its answer used."""
     recall, texts = Recall(home), _Texts()
     return recalled(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from services.edges.client.changes import FileEdit, argument_texts, edits
 from services.edges.client.names import names, shows
-from services.edges.client.recall import AgentOutput, Recall, Recalled, VisibleText, recalled
+from services.edges.client.recall import AgentOutput, Recall, RecallOfCalls, VisibleText, recalled
 
 WORDS = ["src/app.py", "app.py", "load_jobs", "JobQueue", "jobs.load_all", "54329", "9f3c2ab1", "and", "the", "12"]
 PROMPT = 1000
@@ -144,7 +144,7 @@ def test_arguments_are_read_as_texts_without_their_escapes() -> None:
 
 def test_sums_of_nothing_miss_nothing() -> None:
     assert (1.0, 1.0) == (recalled([]).seen, recalled([]).basis)
-    total = recalled([Recalled(4, 3, 2, 1, 1, 10.0), Recalled(4, 4, 0, 0, 0, 0.0)])
+    total = recalled([RecallOfCalls(4, 3, 2, 1, 1, 10.0), RecallOfCalls(4, 4, 0, 0, 0, 0.0)])
     assert (7 / 8, 0.5, 10.0) == (total.seen, total.basis, total.units)
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from schemas.inbox import SessionSeen
 from schemas.subjects import Address
 from services.edges.client.player import Played, PlayedSession
-from services.edges.client.provider import Received
+from services.edges.client.provider import ReceivedCall
 from services.edges.client.recall import CallRecall
 from services.edges.client.report import Report, lines, report, table
 from services.edges.client.transcript import Transcript
@@ -19,7 +19,7 @@ RECALL = CallRecall(names=4, found=3, missing=frozenset({"a.py"}), edits=2, base
 
 
 def call(tokens: int, cached: int, raw: int, *causes: str, warm: bool = True, **changes: Any) -> Played:  # noqa: ANN401 - any field
-    received = Received(1, 4 * tokens, 1, 4 * cached, bool(causes), cached, tokens, warm, limit=100_000)
+    received = ReceivedCall(1, 4 * tokens, 1, 4 * cached, bool(causes), cached, tokens, warm, limit=100_000)
     made = Played("s", 1, "rebase" if causes else "extend", causes, 0, received, raw, tokens, 0.01, "ready", RECALL)
     return msgspec.structs.replace(made, **changes)
 

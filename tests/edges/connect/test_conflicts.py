@@ -8,7 +8,7 @@ import pytest
 from services.edges.connect.harnesses.opencode.config import PluginEntry
 from services.edges.connect.harnesses.opencode.conflicts import (
     HOOKS,
-    Discovered,
+    DiscoveredPlugin,
     conflicts,
     disabled_hooks,
     imports,
@@ -91,7 +91,7 @@ def test_disabled_hooks_are_found_in_every_form_of_their_configuration() -> None
     ],
 )
 def test_a_discovered_file_is_judged_by_what_it_imports(code: str) -> None:
-    (one,) = conflicts([], [Discovered(FOLDER / "mine.ts", code)], frozenset())
+    (one,) = conflicts([], [DiscoveredPlugin(FOLDER / "mine.ts", code)], frozenset())
     assert FOLDER / "mine.ts" == one.where
 
 
@@ -106,11 +106,11 @@ def test_a_discovered_file_is_judged_by_what_it_imports(code: str) -> None:
     ],
 )
 def test_comments_and_texts_do_not_count(code: str) -> None:
-    assert () == conflicts([], [Discovered(FOLDER / "mine.ts", code)], frozenset())
+    assert () == conflicts([], [DiscoveredPlugin(FOLDER / "mine.ts", code)], frozenset())
 
 
 def test_a_discovered_file_is_judged_by_its_name() -> None:
-    assert 1 == len(conflicts([], [Discovered(FOLDER / "opencode-dcp.js", "")], frozenset()))
+    assert 1 == len(conflicts([], [DiscoveredPlugin(FOLDER / "opencode-dcp.js", "")], frozenset()))
 
 
 def test_imports_are_reported_once() -> None:

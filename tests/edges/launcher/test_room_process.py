@@ -18,7 +18,7 @@ from schemas.subjects import Address
 from services.edges.launcher import fork_server
 from services.edges.launcher.broker import Broker
 from services.edges.launcher.fork_server import LOADED
-from services.edges.launcher.room_process import Executed, Forked, Processes, end
+from services.edges.launcher.room_process import ExecutedRooms, ForkedRooms, Processes, end
 from services.kit.bus import Bus
 from services.kit.rooms import ROOMS
 from services.settings import Settings, environment
@@ -29,7 +29,7 @@ from tests.helpers.waiting import until
 
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
 
-WAYS = pytest.mark.parametrize("way", [Forked, Executed])
+WAYS = pytest.mark.parametrize("way", [ForkedRooms, ExecutedRooms])
 
 
 def on(broker: Broker | str, data: Path) -> dict[str, str]:
@@ -57,7 +57,7 @@ def children() -> list[psutil.Process]:
 
 @WAYS
 async def test_a_room_that_cannot_work_ends_with_a_status_and_prints_why_where_it_was_asked_to(
-    way: type[Forked] | type[Executed], nowhere: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    way: type[ForkedRooms] | type[ExecutedRooms], nowhere: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with (tmp_path / "rooms.log").open("ab") as output:
         processes = way(output)
@@ -89,7 +89,7 @@ async def _reads(bus: Bus, room: str) -> bool:
 async def test_a_room_has_the_surroundings_that_it_was_begun_with(
     broker: Broker, bus: Bus, nowhere: str, tmp_path: Path
 ) -> None:
-    async with made(Forked) as processes:
+    async with made(ForkedRooms) as processes:
         there = await processes.begin("tagger", on(nowhere, tmp_path))
         here = await processes.begin("tagger", on(broker, tmp_path))
         assert 1 == await there.wait()
@@ -100,7 +100,7 @@ async def test_a_room_has_the_surroundings_that_it_was_begun_with(
 async def test_where_what_rooms_are_copies_of_falls_they_go_on_and_another_is_started_at_once(
     broker: Broker, bus: Bus, tmp_path: Path
 ) -> None:
-    async with made(Forked) as processes:
+    async with made(ForkedRooms) as processes:
         room, other = [await processes.begin(name, on(broker, tmp_path)) for name in ("tagger", "desk")]
         await until(lambda: _reads(bus, "tagger"))
         server = psutil.Process(room.pid).parent()
@@ -123,7 +123,7 @@ async def test_where_what_rooms_are_copies_of_falls_they_go_on_and_another_is_st
 
 
 async def test_rooms_whose_fork_server_fell_end_with_all_others(broker: Broker, bus: Bus, tmp_path: Path) -> None:
-    async with made(Forked) as processes:
+    async with made(ForkedRooms) as processes:
         room = await processes.begin("tagger", on(broker, tmp_path))
         await until(lambda: _reads(bus, "tagger"))
         server = psutil.Process(room.pid).parent()
@@ -152,7 +152,7 @@ def _running() -> set[int]:
 
 
 async def test_one_that_cannot_load_the_rooms_is_reported(tmp_path: Path) -> None:
-    async with made(Forked) as processes:
+    async with made(ForkedRooms) as processes:
         with pytest.raises(ConnectionError, match="has ended"):
             await processes.begin("tagger", {"PYTHONPATH": str(tmp_path), "PYTHONHOME": str(tmp_path)})
 
@@ -163,7 +163,7 @@ async def test_a_system_without_a_process_left_is_reported_and_its_files_stay(
     async def refuse(*_: object, **_others: object) -> None:
         raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
-    async with made(Forked) as processes:
+    async with made(ForkedRooms) as processes:
         before = psutil.Process().num_fds()
         monkeypatch.setattr(asyncio, "create_subprocess_exec", refuse)
         errors = []
@@ -176,7 +176,7 @@ async def test_a_system_without_a_process_left_is_reported_and_its_files_stay(
 
 async def test_nothing_is_left_of_what_was_begun_and_not_waited_for(nowhere: str, tmp_path: Path) -> None:
     before = {one.pid for one in children()}
-    async with made(Forked) as processes:
+    async with made(ForkedRooms) as processes:
         begin = asyncio.create_task(processes.begin("tagger", on(nowhere, tmp_path)))
         await until(lambda: len(children()) > len(before))
         begin.cancel()

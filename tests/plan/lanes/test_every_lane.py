@@ -1,4 +1,4 @@
-"""What holds for every lane: over any session, and for what it has decided in a session in which all have work.
+"""What is true of every lane: over any session, and for what it has decided in a session in which all have work.
 
 A new lane is tested here by being found. What its own sessions need is in its test, which is named after its module:
 `EXAMPLES`, stories that once went wrong, and `HAPPENS`, a strategy of what else happens in sessions of that lane.

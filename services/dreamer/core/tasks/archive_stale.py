@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from schemas.commands import MemoryArchive
 from services.dreamer.core.keeping import is_worth_keeping
-from services.dreamer.core.named import Named, named_in
+from services.dreamer.core.named import TextNames, named_in
 from services.dreamer.core.task import DreamTask, Scene, TaskChange, Tree, undecided
 from services.memory.entry import Memory
 from services.memory.gate.verdict import judge
@@ -77,7 +77,7 @@ def _reason(memory: Memory, scene: Scene) -> str:
 
 def _is_there(memory: Memory, tree: Tree | None) -> bool:
     """Whether a file that it names is there."""
-    named = named_in(memory.text) if tree is not None else Named()
+    named = named_in(memory.text) if tree is not None else TextNames()
     return tree is not None and any(tree.exists(one.path) for one in named.paths)
 
 

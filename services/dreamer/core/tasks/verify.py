@@ -19,7 +19,7 @@ import msgspec
 
 from schemas.commands import MemoryRevise, MemoryVerify
 from services.dreamer.core.keeping import is_of_people
-from services.dreamer.core.named import WITHIN, Named, NamedPath, named_in
+from services.dreamer.core.named import WITHIN, NamedPath, TextNames, named_in
 from services.dreamer.core.paths import followed, is_ignored, parts_of
 from services.dreamer.core.repathing import with_paths
 from services.dreamer.core.task import DreamTask, Scene, TaskChange, Tree, TreeChanges, undecided
@@ -136,7 +136,7 @@ def _sentence(one: Evidence) -> str:
             return one.instead
 
 
-def _evidence(named: Named, text: str, tree: Tree, ignored: str) -> Iterator[Evidence]:
+def _evidence(named: TextNames, text: str, tree: Tree, ignored: str) -> Iterator[Evidence]:
     """The evidence of the tree on each thing; none on what it does not contain."""
     holding = list[NamedPath]()
     for one in named.paths:
@@ -163,7 +163,7 @@ def _of_path(one: NamedPath, tree: Tree, ignored: str, *, may_be_absent: bool) -
     return Evidence(one.path, "gone") if is_path and len(parts) > 1 and tree.exists(parts[0]) else None
 
 
-def _in_file(named: Named, text: str, path: str, tree: Tree) -> Iterator[Evidence]:
+def _in_file(named: TextNames, text: str, path: str, tree: Tree) -> Iterator[Evidence]:
     """Symbols and values of the one file that a memory names."""
     content = tree.text(path)
     if content is None or named.may_be_absent:
@@ -201,7 +201,7 @@ def _is_within(text: str, path: str) -> bool:
     return any(word.startswith(path) and at and words[at - 1] in WITHIN for at, word in enumerate(words))
 
 
-def _of_commands(named: Named, tree: Tree) -> Iterator[Evidence]:
+def _of_commands(named: TextNames, tree: Tree) -> Iterator[Evidence]:
     if named.targets and not named.may_be_absent and (makefile := tree.text("Makefile")) and "include" not in makefile:
         targets = {target for found in _TARGET.finditer(makefile) for target in found[1].split()}
         for target in named.targets:

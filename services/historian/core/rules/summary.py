@@ -11,7 +11,7 @@ from services.historian.core.rules.index import index
 from services.historian.core.rules.judge import episode, importance
 from services.historian.core.rules.key_sentences import key_sentences
 from services.historian.core.rules.steps import steps
-from services.historian.core.rules.tiers import Read, tiers
+from services.historian.core.rules.tiers import ReadUnit, tiers
 from services.historian.core.rules.titles import requests, title
 from services.historian.core.rules.todos import plans
 from services.historian.core.rules.work import common_root, work
@@ -65,16 +65,16 @@ def summarise(chunk: Chunk, directory: str = "") -> Summary:
     )
 
 
-def _read(units: Sequence[WorkUnit], root: str) -> Iterator[Read]:
+def _read(units: Sequence[WorkUnit], root: str) -> Iterator[ReadUnit]:
     """Each unit. One without a request of its own continues the one before."""
     wanted = ""
     for unit, plan in zip(units, plans(units), strict=True):
         sentences, done = key_sentences(unit), work(unit, root)
-        yield Read(sentences, done, index(unit, root), plan, title(sentences, done, plan, wanted))
+        yield ReadUnit(sentences, done, index(unit, root), plan, title(sentences, done, plan, wanted))
         wanted = next(reversed(requests(sentences)), wanted)
 
 
-def _draft(unit: WorkUnit, read: Read, room: int) -> CompartmentDraft:
+def _draft(unit: WorkUnit, read: ReadUnit, room: int) -> CompartmentDraft:
     made = tiers(read, room)
     return CompartmentDraft(
         first=unit[0].first,

@@ -35,7 +35,7 @@ class Tiers(msgspec.Struct, frozen=True):
     p4: str
 
 
-class Read(msgspec.Struct, frozen=True):
+class ReadUnit(msgspec.Struct, frozen=True):
     """A unit, read."""
 
     sentences: KeySentences
@@ -50,7 +50,7 @@ class Read(msgspec.Struct, frozen=True):
         return [*self.sentences.every, *actions(self.done, self.found, self.plan)]
 
 
-def tiers(unit: Read, room: int) -> Tiers:
+def tiers(unit: ReadUnit, room: int) -> Tiers:
     """`room`: bytes of the fullest tier."""
     room = max(room, LEAST)
     title = unit.title
@@ -65,7 +65,7 @@ def tiers(unit: Read, room: int) -> Tiers:
     return Tiers(title, anchors, *texts)
 
 
-def _anchors(unit: Read, room: int) -> tuple[str, ...]:
+def _anchors(unit: ReadUnit, room: int) -> tuple[str, ...]:
     """The files and commits that the unit is about, and what it defined, or spoke of most."""
     done, found = unit.done, unit.found
     files = [base(path) for path, _ in done.changed[:3]] or [base(path) for path in done.read[:2]]
@@ -93,7 +93,7 @@ def _anchored(text: str, title: str, anchors: Sequence[str]) -> str:
     return f"{text}\nAbout: {missing}" if "\n" in text else f"{text} ({missing})"
 
 
-def _second(unit: Read) -> str:
+def _second(unit: ReadUnit) -> str:
     """The second tier: the request, the best sentences on it, and the outcome."""
     replace = msgspec.structs.replace
     requests = sorted(unit.sentences.asked, key=lambda one: -one.weight)[:1]

@@ -31,7 +31,7 @@ _CODE = re.compile(
 )
 
 
-class Discovered(msgspec.Struct, frozen=True):
+class DiscoveredPlugin(msgspec.Struct, frozen=True):
     """A file that OpenCode loads because of the folder it is in."""
 
     path: Path
@@ -39,7 +39,7 @@ class Discovered(msgspec.Struct, frozen=True):
 
 
 def conflicts(
-    plugins: Sequence[PluginEntry], discovered: Sequence[Discovered], disabled_hooks: frozenset[str]
+    plugins: Sequence[PluginEntry], discovered: Sequence[DiscoveredPlugin], disabled_hooks: frozenset[str]
 ) -> tuple[PluginConflict, ...]:
     """`disabled_hooks` are those that the configuration of the hooked plugins switches off."""
     found: dict[tuple[str, Path], PluginConflict] = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 from services.edges.connect import files
 from services.edges.connect.findings import PluginConflict
 from services.edges.connect.harnesses.opencode.config import ConfigSource, plugins
-from services.edges.connect.harnesses.opencode.conflicts import Discovered, conflicts, disabled_hooks
+from services.edges.connect.harnesses.opencode.conflicts import DiscoveredPlugin, conflicts, disabled_hooks
 from services.edges.connect.harnesses.opencode.judgement import Program
 from services.edges.connect.harnesses.opencode.places import ConfigFile, Places
 from services.edges.connect.jsonc import UnreadableConfig, value
@@ -73,9 +73,9 @@ def found_conflicts(where: Places, sources: Sequence[ConfigSource]) -> tuple[Plu
     return conflicts(plugins(sources), _discovered(where), _disabled(where))
 
 
-def _discovered(where: Places) -> tuple[Discovered, ...]:
+def _discovered(where: Places) -> tuple[DiscoveredPlugin, ...]:
     paths = [path for folder in where.folders for name in DISCOVERED for path in sorted(folder.glob(name))]
-    return tuple(Discovered(path, path.read_text(errors="replace")) for path in paths)
+    return tuple(DiscoveredPlugin(path, path.read_text(errors="replace")) for path in paths)
 
 
 def _disabled(where: Places) -> frozenset[str]:
