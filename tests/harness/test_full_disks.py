@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from tests.conftest import running_installation
-from tests.harness.connected import Connected, assert_whole, connected
+from tests.harness.connected import USUAL, Connected, assert_whole, connected
 from tests.harness.provider import Provider
 from tests.harness.provider.script import Reply
 from tests.harness.scripted import Calls, Conversation, calls
@@ -65,7 +65,9 @@ def small(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 @pytest_asyncio.fixture(loop_scope="module")
 async def running(provider: Provider, small: Path) -> AsyncIterator[Connected]:
     """The installation and OpenCode."""
-    async with connected(small.parent, running_installation, provider, deadline_ms=LATE_MS, patience=1) as all_of_it:
+    async with connected(
+        small.parent, running_installation, provider, deadline_ms=LATE_MS, patience=USUAL["patience"]
+    ) as all_of_it:
         yield all_of_it
 
 
