@@ -67,8 +67,8 @@ async def project_meant(bus: Bus, name: str, here: Path) -> str:
     try:
         aliases = await aliases_of(bus)
         project, known = aliases.project(name), {one.project for one in await projects_of(bus)}
-    except NoResponder:
-        return name  # nobody has the views: who is asked next says so, or knows that project without them
+    except (NoProject, NoResponder):
+        return name  # there are no views: who is asked next says so, or knows that project without them
     except Unreachable as error:
         raise NoProject(f"whether there is a project {name[:LONGEST_NAME]} could not be looked up: {error}") from error
     if project in {*known, *map(aliases.project, (*known, *aliases.led))}:
