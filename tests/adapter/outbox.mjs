@@ -1,14 +1,14 @@
-// What the adapter's spool holds after each of the given happenings, with a broker that takes nothing at first.
+// What is in the adapter's spool after each of the given happenings, with a broker that takes nothing at first.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { core, disk, made, pass, settled } from "./disk.mjs";
 
 const [folder, directory, happenings] = process.argv.slice(2);
 const { Outbox } = await core(folder, "outbox");
-const seen = { sent: [], taken: [], notes: [], kept: [] };
+const seen = { sent: [], taken: [], notes: [], stored: [] };
 const refused = new Set(["*"]);
 let underWay; // what the broker has neither taken nor refused
-let connect; // tells the outbox of a new connection
+let connect; // what the outbox does at a new connection
 let release; // ends the storing of a body that is under way
 let isSlow = false;
 let erased; // what becomes of a message by an erasure
@@ -17,7 +17,7 @@ const broker = {
   onConnected: (listener) => void (connect = listener),
   async keep(reference) {
     if (isSlow) await new Promise((resolve) => (release = resolve));
-    seen.kept.push(reference);
+    seen.stored.push(reference);
   },
   async publish(_subject, _data, id) {
     seen.sent.push(id);

@@ -123,7 +123,7 @@ def test_a_spool_that_cannot_be_removed_ends_nothing(tmp_path: Path) -> None:
     *_, sent, last = played(tmp_path, ["begin"], *stuck, *ends)
     assert ["a"] == sent["taken"]
     assert ["a", "b"] == last["taken"]
-    assert ["a spool file was not removed; what it holds is sent once more"] == sent["notes"][-1:]
+    assert ["a spool file was not removed; what is in it is sent once more"] == sent["notes"][-1:]
 
 
 def test_what_earlier_lives_left_and_cannot_be_removed_is_sent(tmp_path: Path) -> None:
@@ -139,4 +139,4 @@ def test_what_is_erased_while_its_body_is_stored_is_not_sent(tmp_path: Path) -> 
 
 def test_what_is_masked_while_its_body_is_stored_is_sent_with_the_masked_one(tmp_path: Path) -> None:
     *_, found = played(tmp_path, ["begin"], ANSWERS, ["stores", "slowly"], ["long", "a"], ["masked"], ["stored"])
-    assert (["a"], ["a", "masked"]) == (found["sent"], found["kept"])
+    assert (["a"], ["a", "masked"]) == (found["sent"], found["stored"])

@@ -16,6 +16,7 @@ from services.edges.launcher.run import FILE as RECORD
 from services.kit.bus import Bus
 from services.responder.answers.client_manifest import MANIFEST
 from tests.adapter.conftest import ROOT
+from tests.helpers.waiting import PATIENCE
 
 BUNDLE = ROOT / "deploy" / "opencode" / "dist" / "annals.mjs"
 DRIVER = Path(__file__).with_name("process.mjs")
@@ -150,7 +151,7 @@ async def test_a_guide_that_cannot_be_stored_is_used_all_the_same(broker: Broker
     (tmp_path / "state" / "guide.json.draft").mkdir(parents=True)
     here = broker.endpoint_of("harness")
     found = {"url": here.url, "passwords": {"harness": here.password}}
-    with started(tmp_path, found, house=False, patience=1) as process:
+    with started(tmp_path, found, house=False, patience=PATIENCE) as process:
         await asyncio.to_thread(process.open, tmp_path)
         await asyncio.to_thread(process.logged, "failed in storing the guide")
         await asyncio.to_thread(process.turn, tmp_path, "a")

@@ -1,4 +1,4 @@
-"""What commands say of an answer that they do not understand: another version is at work behind it."""
+"""What commands report of an answer that they do not understand: another version is at work behind it."""
 
 import io
 from pathlib import Path

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from services.kit.bus import Unreachable
+from services.kit.bus import Unreachable, without_password
 from services.kit.endpoint import Endpoint, EndpointFile, find, write
 from services.settings import Nats, Settings
 
@@ -19,3 +19,18 @@ def test_where_none_was_started_another_is_not_taken_for_it(tmp_path: Path) -> N
     """One at the usual address would be somebody else's."""
     with pytest.raises(Unreachable, match="start one with `annals up`, or set ANNALS_NATS__URL"):
         find(Settings(data=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("url", "bare"),
+    [
+        ("nats://host:1", "nats://host:1"),
+        ("nats://user:word@host:1", "nats://host:1"),
+        ("tls://user:w@rd@host:1", "tls://host:1"),
+        ("nats://user:w://rd@host:1", "nats://host:1"),
+        ("user:word@host:1", "host:1"),
+        ("host:1", "host:1"),
+    ],
+)
+def test_what_is_reported_of_an_address_has_no_password(url: str, bare: str) -> None:
+    assert bare == without_password(url)

@@ -118,7 +118,7 @@ class Names {
     return named(this.stored(this.path));
   }
 
-  /** What a file holds; nothing where it cannot be read, which is noted. */
+  /** The values in a file; none where it cannot be read, which is noted. */
   private stored(path: string): Record<string, unknown> {
     try {
       return read(path);
@@ -171,7 +171,7 @@ function named(stored: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(found) as Record<string, string>;
 }
 
-/** What a file holds; nothing where there is none, or where it is not as it was written. Throws where it cannot be read. */
+/** The values in a file; none where there is none, or it is not as it was written. Throws where it cannot be read. */
 function read(path: string): Record<string, unknown> {
   let text: string;
   try {

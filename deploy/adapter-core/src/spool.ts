@@ -118,7 +118,7 @@ export class Spool {
     try {
       rmSync(file, { force: true });
     } catch (error) {
-      const what = "a spool file was not removed; what it holds is sent once more";
+      const what = "a spool file was not removed; what is in it is sent once more";
       this.log.note(what, { file, error: String(error) });
     }
   }

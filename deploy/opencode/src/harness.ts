@@ -25,7 +25,7 @@ export interface Failure {
   data?: { message?: string; statusCode?: number; responseBody?: string };
 }
 
-/** What OpenCode says of a failure, in its own words. */
+/** The words of OpenCode for a failure. */
 export const wordsOf = ({ name = "", data = {} }: Failure): string =>
   data.message || name || "OpenCode gave no answer, and no reason";
 

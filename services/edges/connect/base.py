@@ -11,6 +11,7 @@ from services.edges.connect.connection import Connection, LoadingEntry, Reported
 from services.edges.connect.findings import Finding, PluginConflict
 from services.edges.connect.written import PASSWORD, QUESTIONS, STARTS, ConfigurationRecord, Mode, WantedEntry
 from services.edges.launcher.detach import command
+from services.kit.bus import without_password
 from services.kit.endpoint import FILE as BROKER_FILE
 from services.settings import Settings
 
@@ -96,8 +97,7 @@ class Harness(ABC):
         """
         options: dict[str, object] = {}
         if settings.nats.url:
-            scheme, separator, rest = settings.nats.url.rpartition("://")
-            options = {"url": f"{scheme}{separator}{rest.rpartition('@')[2]}", "password_env": PASSWORD}
+            options = {"url": without_password(settings.nats.url), "password_env": PASSWORD}
         else:
             data = settings.data.resolve()
             start = {"command": [*command(), "up", "--detach", "--kept-by", cls.name], "data": str(data)}

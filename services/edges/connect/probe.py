@@ -26,7 +26,7 @@ from services.edges.launcher.room_status import RoomStatus, read_status
 from services.edges.launcher.run import OTHERS, current
 from services.edges.person import HARNESS, PERSON, admitted
 from services.edges.room_health import healths
-from services.kit.bus import BrokerError, Bus, Lag, NotAdmitted, NotAllowed, TooLarge, Unreachable
+from services.kit.bus import BrokerError, Bus, Lag, NotAdmitted, NotAllowed, TooLarge, Unreachable, without_password
 from services.kit.endpoint import FILE, Endpoint, find, read
 from services.kit.rooms import ROOMS
 from services.settings import Settings
@@ -51,7 +51,13 @@ async def look(settings: Settings) -> InstallationState:
         run = current(settings.data)
         how = run.line if run else ""
         seen = InstallationState(
-            _bare(endpoint.url), connected, bus.user, bool(settings.nats.url), _version(bus), run=how, rooms=rooms
+            without_password(endpoint.url),
+            connected,
+            bus.user,
+            bool(settings.nats.url),
+            _version(bus),
+            run=how,
+            rooms=rooms,
         )
         try:
             seen = msgspec.structs.replace(seen, rooms=await _asked_rooms(bus, rooms))
@@ -239,11 +245,6 @@ def _running(name: str, status: RoomStatus) -> Running:
 def _version(bus: Bus) -> str:
     version = bus.client.connected_server_version
     return f"{version.major}.{version.minor}.{version.patch}"
-
-
-def _bare(url: str) -> str:
-    scheme, separator, rest = url.rpartition("://")
-    return f"{scheme}{separator}{rest.rpartition('@')[2]}"
 
 
 def _since(begun: float) -> float:

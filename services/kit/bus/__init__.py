@@ -12,6 +12,7 @@ from services.kit.bus.connection import (
     NotAllowed,
     TooLarge,
     Unreachable,
+    without_password,
 )
 from services.kit.bus.log import LogReader
 from services.kit.bus.marks import delivered_at
@@ -37,4 +38,5 @@ __all__ = [
     "Unreachable",
     "current_client",
     "delivered_at",
+    "without_password",
 ]

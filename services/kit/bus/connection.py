@@ -150,10 +150,10 @@ class Bus:
             await client.close()
             who = f"user {user!r} with this password" if password else "a connection without a password"
             raise NotAdmitted(
-                f"the broker at {_without_password(url)} refuses {who}; set ANNALS_NATS__PASSWORD to what it expects"
+                f"the broker at {without_password(url)} refuses {who}; set ANNALS_NATS__PASSWORD to what it expects"
             ) from error
         except (TimeoutError, NatsError, OSError) as error:
-            where = f"{_without_password(url)} ({_why(error, wait)})"
+            where = f"{without_password(url)} ({_why(error, wait)})"
             raise Unreachable(f"no broker answers at {where}; {REMEDY}") from error
         bus._entering = False
         return bus
@@ -471,6 +471,7 @@ def _why(error: Exception, wait: float) -> str:
     return words.removeprefix("nats: ") or "it gives no reason"
 
 
-def _without_password(url: str) -> str:
-    scheme, _, rest = url.rpartition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"
+def without_password(url: str) -> str:
+    """The address of a broker without the user and the password in it."""
+    scheme, separator, rest = url.partition("://") if "://" in url else ("", "", url)
+    return f"{scheme}{separator}{rest.rpartition('@')[2]}"
