@@ -2,21 +2,35 @@
 
 import asyncio
 import json
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
+from schemas.codec import encode
+from schemas.commands import MemoryWrite
 from schemas.events import SessionRenamed
-from schemas.streams import LOG
+from schemas.inbox import PartSeen
+from schemas.search_asks import Hits, SearchAsk
+from schemas.streams import INBOUND_BODIES, LOG
+from schemas.subjects import ask
 from services.domain.erasure.secret import MASK
+from services.edges.erase import files
 from services.edges.erase.command import ROOM
 from services.edges.launcher.broker import Broker
-from services.kit.bus import Appender, rewriting
-from tests.helpers.broker_world import connected, stored, wrapped
+from services.kit.bus import Appender, Bodies, Bus, Unreachable, rewriting
+from tests.helpers import erasing
+from tests.helpers.broker_world import HARBOUR, connected, stored, wrapped
 from tests.helpers.erasing import erase
-from tests.helpers.team_broker import ErasureBroker, ListeningBroker, TeamBroker, passwords
+from tests.helpers.installation import settle
+from tests.helpers.memory_sessions import begun, done
+from tests.helpers.team_broker import PASSWORDS, ErasureBroker, ListeningBroker, TeamBroker, passwords
+from tests.helpers.team_rooms import Volumes, team_rooms
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
 
@@ -27,6 +41,12 @@ NEARLY_A_MESSAGE = 1_000_000
 
 SMALL = 64 * 1024
 """Bytes that another broker takes."""
+MARK = "kestrel-seventy-seven"
+SESSION = "leaky"
+ANSWERING = ("tagger", "desk", "responder", "indexer", "searcher")
+"""Rooms that have to do with what is recorded, planned, remembered and found."""
+COPYING = 5
+"""The stage of an erasure that copies the log."""
 LONG = SECRET * (NEARLY_A_MESSAGE // len(SECRET))
 
 
@@ -125,3 +145,111 @@ async def test_a_fact_that_the_broker_would_not_take_with_its_masks_is_refused_b
         await bus.close()
     finally:
         small.stop()
+
+
+@pytest.mark.soak
+async def test_what_a_team_s_session_left_is_in_no_volume_after_the_steps_of_the_manual(
+    team: TeamBroker, home: Path, tmp_path: Path
+) -> None:
+    volumes = Volumes(tmp_path / "volumes")
+    async with team_rooms(team, volumes, ANSWERING, ANNALS_EMBED__PROVIDER="off"):
+        await worked(team)
+        refused = await of_session(team, tmp_path / "elsewhere", "--yes", password=PASSWORDS["room"])
+        assert (1, 1) == (refused.returncode, len(refused.stderr.splitlines())), refused.stderr
+        assert "deploy/README.md" in refused.stderr
+        room = await team.connect("room")
+        await settle(room)
+        log = await stored(room, LOG.name)
+        await room.close()
+    team.stop()
+    assert {"broker", "index"} <= await volumes_with(MARK, tmp_path)
+
+    other = ErasureBroker(home)
+    try:
+        dry_run = await of_session(other, tmp_path / "elsewhere")
+        assert (0, True) == (dry_run.returncode, f"{SESSION} of harbour" in dry_run.stdout), dry_run
+        address = {"ANNALS_NATS__URL": await other.url(), "ANNALS_NATS__USER": "room"}
+        killed = erasing.begun(tmp_path / "one", ("session", SESSION), COPYING, 3, **address)
+        await asyncio.to_thread(killed.communicate)
+        assert -signal.SIGKILL == killed.returncode
+        second = await of_session(other, tmp_path / "elsewhere", "--yes")
+        assert (1, True) == (second.returncode, "wait until it has ended" in second.stderr), second
+        done = await of_session(other, tmp_path / "one", "--yes")
+        assert (0, True) == (done.returncode, "Nothing of it is left here." in done.stdout), done
+    finally:
+        other.stop()
+    volumes.remove()
+    assert set() == await volumes_with(MARK, tmp_path)
+
+    again = TeamBroker(home, **passwords())
+    try:
+        async with team_rooms(again, volumes, ANSWERING, ANNALS_EMBED__PROVIDER="off"):
+            await assert_gone(again, [one.subject for one in log])
+    finally:
+        again.stop()
+    assert set() == await volumes_with(MARK, tmp_path)
+
+
+async def worked(team: TeamBroker) -> None:
+    """A developer's session and what a person has remembered, found by a search."""
+    harness, person = await team.connect("harness"), await team.connect("person")
+    reference = await Bodies(harness, INBOUND_BODIES).put(f"{'crane ' * 6_000}{MARK}")
+    session = await begun(harness, "opencode", SESSION)
+    await session.says(f"the word is {MARK}, for the quay")
+    ran = PartSeen("", "tool", tool="bash", call="c", input="{}", output=f"it is {MARK}\n", status="completed")
+    await session.says_parts("assistant", (ran,))
+    await session.says_parts("assistant", (replace(ran, output="", output_ref=reference),))
+    await session.step(())
+    await done(person, MemoryWrite(text="The quay has a red crane.", category="CONSTRAINTS"))
+    await until(lambda: is_found(harness, MARK))
+    await until(lambda: is_found(harness, "red crane"))
+    for bus in (harness, person):
+        await bus.close()
+
+
+async def is_found(bus: Bus, words: str) -> bool:
+    """Whether a search finds a text with these words."""
+    question = SearchAsk(HARBOUR.project, words)
+    try:
+        reply = await bus.request(ask(SearchAsk.NAME, HARBOUR.project), encode(question), PATIENCE)
+    except Unreachable:
+        return False
+    return any(words in hit.fragment.replace("**", "") for hit in msgspec.json.decode(reply, type=Hits).hits)
+
+
+async def assert_gone(team: TeamBroker, subjects: list[str]) -> None:
+    """Rooms answer of a log at the same positions without the session; what a person wrote is there."""
+    harness, room = await team.connect("harness"), await team.connect("room")
+    await until(lambda: is_found(harness, "red crane"))
+    assert not await is_found(harness, MARK)
+    now = await stored(room, LOG.name)
+    assert subjects == [one.subject for one in now[: len(subjects)]]
+    later = await begun(harness, "opencode", "later")
+    await later.step(())
+    for bus in (harness, room):
+        await bus.close()
+
+
+async def of_session(
+    broker: ListeningBroker, data: Path, *arguments: str, password: str = ""
+) -> "subprocess.CompletedProcess[str]":
+    """What `annals erase session` does on this broker, as a container of a room runs it."""
+    address = {
+        "ANNALS_NATS__URL": await broker.url(),
+        "ANNALS_NATS__USER": "room",
+        "ANNALS_NATS__PASSWORD": password,
+    }
+    return await asyncio.to_thread(erase, data, "session", SESSION, *arguments, **address)
+
+
+async def volumes_with(text: str, folder: Path) -> set[str]:
+    """The names of volumes with a text in the bytes of a file, or in rows of the views or of the index."""
+    rooms, masks = folder / "volumes", {text.encode(): b""}
+    found = {
+        path.relative_to(folder).parts[1 if path.is_relative_to(rooms) else 0]
+        for path in erasing.files_with(folder, text)
+    }
+    for volume in rooms.iterdir():
+        if files.rows_of_views(volume, masks) or await files.rows_of_index(volume, masks):
+            found.add(volume.name)
+    return found
