@@ -19,14 +19,14 @@ _MEMORY = re.compile(r"\bm[0-9a-f]{10}\b")
 
 
 class ImportReport:
-    """What has become of all that was to be imported."""
+    """The outcome of an import."""
 
     def __init__(self, *, is_restored: bool) -> None:
         self.is_restored = is_restored
         self.taken = self.known = self.refused = 0
         self.problems: list[str] = []
         self._omitted: dict[str, Counter[str]] = {}
-        """What was read -> reason -> number."""
+        """File -> reason -> number."""
 
     def omit(self, what: str, omission: Omission) -> None:
         """Count what is not taken."""

@@ -20,11 +20,11 @@ MOST_TEXT = 1 << 24
 TRIES = 3
 """Copies that are begun, where the database is written meanwhile."""
 _PARTS = ("", "-wal", "-journal")
-"""What a database consists of: itself, and what is not in it yet, or no longer to be in it."""
+"""The endings of a database's files: itself, its log, and its journal."""
 
 
 def read(path: Path, project: str) -> StoreContents:
-    """What a database says of a project. Raises `UnreadableStore`."""
+    """The statements of a database about a project. Raises `UnreadableStore`."""
     with TemporaryDirectory(prefix="annals-import-") as folder:
         copy = Path(folder) / "store.db"
         _copied(path, copy)

@@ -26,7 +26,7 @@ def records_of(values: Sequence[object]) -> list[object] | None:
 
 
 def statements(records: Sequence[object]) -> Iterator[Statement | Omission]:
-    """What is observed of each entity, under its name, and each relation as a sentence."""
+    """The observations of each entity, under its name, and each relation as a sentence."""
     kinds = {
         one["name"]: one["entityType"]
         for one in records

@@ -16,7 +16,7 @@ CATEGORY_OF_TYPE: Mapping[str, str] = {"feedback": "PROJECT_RULES", "project": "
 
 
 def read(text: str) -> StoreContents:
-    """What a text of Markdown says."""
+    """The statements of a Markdown text."""
     memories = memories_of_export(text) if text.startswith(TITLE) else ()
     if memories or (text.startswith(TITLE) and text.count("\n") <= 1):
         whole = (Statement(one.text, one.category, one.importance, one.pinned, is_whole=True) for one in memories)

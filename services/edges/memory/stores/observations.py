@@ -10,7 +10,7 @@ from services.edges.memory.stores.statement import OF_ANOTHER_TYPE, Omission, St
 
 CLAUDE_MEM, ENGRAM = "claude-mem", "engram"
 _SESSIONS_OF_CLAUDE_MEM = ("memory_session_id", "sdk_session_id")
-"""What an observation names its session by, in newer and in older releases."""
+"""The field with the session of an observation, in newer and in older releases."""
 _SUMMARIES, _PROMPTS = ("session_summaries", "summaries"), ("user_prompts", "prompts")
 """The names of what else is in a database and in an export."""
 BESIDES = (*_SUMMARIES, *_PROMPTS)
@@ -28,7 +28,7 @@ def tool_of(fields: Iterable[str]) -> str:
 
 
 def statements(tool: str, records: Iterable[object], project: str) -> Iterator[Statement | Omission]:
-    """What the observations of a project say. `project`: what the tool calls it; in any case, with its worktrees."""
+    """The statements of a project's observations. `project`: its name in the tool, in any case, with its worktrees."""
     others: Counter[str] = Counter()
     for record in records:
         if not isinstance(record, Mapping):
@@ -44,7 +44,7 @@ def statements(tool: str, records: Iterable[object], project: str) -> Iterator[S
 
 
 def of_sessions(tables: Mapping[str, object], project: str) -> Iterator[Statement | Omission]:
-    """What was learned in the sessions of a project, of all that a store has besides observations.
+    """The lessons of a project's sessions, of all that a store has besides observations.
 
     `tables`: the records of each, by the name that it has in a database or in an export.
     """

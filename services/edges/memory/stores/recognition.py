@@ -20,7 +20,7 @@ NO_JSON = "is a line that is no whole JSON"
 
 
 def contents_of(path: Path, project: str) -> StoreContents:
-    """What a file says of a project. Raises `UnreadableStore`, with what can be read instead, and `FileNotFoundError`.
+    """The statements of a file about a project. Raises `UnreadableStore` and `FileNotFoundError`.
 
     `project`: what a store of several projects calls this one.
     """

@@ -48,7 +48,7 @@ _UNPRINTABLE = "has control characters"
 
 
 def _reason(sentence: str, *, is_new: bool) -> str:
-    """Why a sentence is not proposed; empty: it is."""
+    """The reason why a sentence is not proposed; empty: it is."""
     if not is_new:
         return TWICE
     if _CONTROL.search(sentence):

@@ -1,4 +1,4 @@
-"""What a store says, and what of it is not taken: the values that all readers of stores yield."""
+"""Statements and omissions: the values that all readers of stores yield."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,7 +9,7 @@ READABLE = (
     "graph of the MCP server `memory` (JSON lines), a JSON export of mem0 or OpenMemory, and the databases and JSON "
     "exports of claude-mem and engram"
 )
-"""What can be imported, as the end of a sentence."""
+"""The formats that can be imported, as the end of a sentence."""
 OF_ANOTHER_TYPE = "is not of the type that the store gives it"
 
 
@@ -34,7 +34,7 @@ class Omission(msgspec.Struct, frozen=True):
 
 
 class StoreContents(msgspec.Struct, frozen=True):
-    """What a file says."""
+    """The statements and omissions of a file."""
 
     tool: str
     """The tool whose store it is."""
