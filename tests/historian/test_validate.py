@@ -406,8 +406,8 @@ def test_the_question_shows_the_transcript_and_the_last_six_compartments() -> No
 
 
 def test_the_first_question_shows_no_compartments() -> None:
-    shown, later = asking.prompt(chunk(), [], 80_000), asking.prompt(chunk(), before(1), 80_000)
-    assert (False, True) == tuple("Earlier compartments" in one for one in (shown, later))
+    first, later = asking.prompt(chunk(), [], 80_000), asking.prompt(chunk(), before(1), 80_000)
+    assert (False, True) == tuple("Earlier compartments" in one for one in (first, later))
 
 
 def test_nothing_in_a_transcript_ends_its_fence() -> None:

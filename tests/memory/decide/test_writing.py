@@ -23,7 +23,7 @@ from services.memory.decide.writing import candidate_of
 from services.memory.gate.verdict import GATE_VERSION
 from services.memory.keys import exact_key
 from services.memory.rendering import Profile, in_order
-from tests.helpers.memory_books import DAY, NOON, Desk, named, named_in
+from tests.helpers.memory_books import DAY, NOON, Desk, decided, named, named_in
 from tests.memory.sentence_pairs import SEEN_DIFFERENT, UNSEEN_DIFFERENT
 
 TEXT = "Always run `make check` before a commit."
@@ -418,13 +418,13 @@ def test_what_waits_supersedes_nothing() -> None:
     assert "superseded" == desk.statuses()[URL]
 
 
-def test_only_what_holds_is_superseded() -> None:
+def test_only_an_active_memory_is_superseded() -> None:
     desk = Desk()
-    holds, archived = (named(desk.say(write(text))) for text in ("Quays have numbers.", "Piers have letters."))
-    desk.say(MemoryArchive(archived))
+    active, archived = (named(decided(desk, write(text))) for text in ("Quays have numbers.", "Piers have letters."))
+    decided(desk, MemoryArchive(archived))
     candidate = candidate_of(write("Quays and piers have names."), desk.context())
-    candidate = replace(candidate, supersedes=(archived, "unknown", holds))
-    assert [holds] == memory_of(desk.book, candidate, "new", desk.context()).supersedes
+    candidate = replace(candidate, supersedes=(archived, "unknown", active))
+    assert [active] == memory_of(desk.book, candidate, "new", desk.context()).supersedes
 
 
 # What a memory speaks against, and what it hides.
