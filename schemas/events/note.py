@@ -76,4 +76,11 @@ class NoteDismissed(Event, frozen=True):
     note: str
 
 
-EVENTS: tuple[type[Event], ...] = (NoteWritten, NoteUpdated, NoteTranslated, NoteReadied, NoteParked, NoteDismissed)
+EVENTS: tuple[type[Event], ...] = (
+    NoteWritten,
+    NoteUpdated,
+    NoteTranslated,
+    NoteReadied,
+    NoteParked,
+    NoteDismissed,
+)

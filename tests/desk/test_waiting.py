@@ -84,7 +84,7 @@ WAITING: Sequence[tuple[Address, Event]] = (
     (HARBOUR, DocumentCaptured(path="AGENTS.md", digest="d1", text="Speak plainly.")),
     (HARBOUR, SessionForked(origin="s0")),
     (HARBOUR, tagged(4, 24)),
-    (HARBOUR, PlanRebased(2, "a", 3, ["model"], held=["tag 2 is among the newest 20"])),
+    (HARBOUR, PlanRebased(2, "a", 3, ["model"], delays=["tag 2 is among the newest 20"])),
     (PROJECT, MemoryWritten(memory="m0123456789", category="PROJECT_RULES", text="Berths are numbered.")),
     (PROJECT, SettingsApplied()),
     (GLOBAL, ProfileEnabled(person="ada")),

@@ -40,9 +40,9 @@ class Volumes:
 
     def remove(self) -> None:
         """Remove those that the manual has an operator remove, and the containers."""
-        kept = {one for one in COMPOSE["volumes"] if one not in removed_volumes()}
+        volumes = {one for one in COMPOSE["volumes"] if one not in removed_volumes()}
         for folder in self._home.iterdir():
-            if folder.name not in kept:
+            if folder.name not in volumes:
                 shutil.rmtree(folder)
 
 
