@@ -169,7 +169,7 @@ async def test_two_desks_that_write_to_one_session_all_the_time_answer_each_send
     other = await connected(broker)
     try:
         async with opened(Desk(), other, quick_settings()):
-            answers = await asyncio.gather(*(send(desk, FlushRequest(), f"w{number}") for number in range(240)))
+            answers = await asyncio.gather(*(send(desk, HistoryOrder(), f"w{number}") for number in range(240)))
     finally:
         await other.close()
     assert {True} == {answer.ok for answer in answers}

@@ -186,9 +186,11 @@ async def test_without_a_model_an_order_is_refused_and_one_from_before_fails(bus
     assert (await history(bus)).last > 2
 
 
-async def test_without_history_there_is_nothing_to_judge(bus: Bus) -> None:
+async def test_without_history_an_order_is_refused_and_one_from_before_fails(bus: Bus) -> None:
     async with historian(bus, default=scored) as server:
-        await order(bus)
+        answer = await send(bus, HARBOUR, HistoryRescore(), name="judge", actor=PERSON)
+        assert (False, True) == (answer.ok, "no compressed history yet" in answer.text)
+        await Appender(bus).append(wrapped([HistoryOrdered(order="rescore")]), {})
         await until(lambda: ended(bus))
         assert [] == list(server.requests)
     assert [("no_eligible", 0)] == await failures(bus)

@@ -21,7 +21,7 @@ from (
 ) order by seq desc"""
 TASKS = f"""\
 select runs.project, runs.run, task, outcome, ended.code, detail, backlog, backlog_after,
-  ended.applied, ended.waiting, refused, ended.tokens, ended.usd, ended.seconds, dropped
+  ended.applied, ended.held, refused, ended.tokens, ended.usd, ended.seconds, dropped
 from dream_tasks ended join ({RUNS} limit $3) runs using (project, run)
 order by ended.seq"""
 WAITING = """\

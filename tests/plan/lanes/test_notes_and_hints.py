@@ -16,7 +16,7 @@ from services.plan.session.state import with_edits
 from tests.helpers.adding import BIG, STORIES, Story, edits_by, play, wildly
 from tests.helpers.harness import Call, Harness, attached, edits_of, ran, replace, text_part
 from tests.helpers.project_documents import Project
-from tests.helpers.random_sessions import Moment, as_bytes, is_steady
+from tests.helpers.random_sessions import Moment, as_bytes, is_done_behind_a_rebase, is_steady
 from tests.helpers.tool_calls import after_a_pause, called
 
 pytestmark = pytest.mark.slow
@@ -488,5 +488,6 @@ def is_appended_once(moments: Sequence[Moment], name: str) -> bool:
 @given(STORIES)
 def test_over_any_session_it_is_steady_and_announced_once(lane: Lane, story: Story) -> None:
     moments = play(story, restless(lane))
-    assert is_steady(moments, lane, Limits(protected_tags=story.protected, min_reclaim=200))
+    assert is_steady(moments)
+    assert is_done_behind_a_rebase(moments, lane, Limits(protected_tags=story.protected, min_reclaim=200))
     assert is_appended_once(moments, lane.name)

@@ -26,6 +26,7 @@ from tests.helpers.random_sessions import (
     Moment,
     Story,
     idling,
+    is_done_behind_a_rebase,
     is_steady,
     play,
     spares,
@@ -402,7 +403,8 @@ def test_whatever_happens_what_was_decided_stays_and_costs_no_cache(story: Story
     limits = Limits(protected_tags=story.protected, auto_drop_tool_age=6, min_reclaim=200)
     moments = play(story, *others, KEEPS_FEW, auto_drop_tool_age=6)
 
-    assert is_steady(moments, KEEPS_FEW, limits)
+    assert is_steady(moments)
+    assert is_done_behind_a_rebase(moments, KEEPS_FEW, limits)
     assert spares(moments, KEEPS_FEW, limits)
     for moment in moments:
         why = causes(moment.call.state, limits)
