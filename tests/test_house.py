@@ -101,6 +101,12 @@ def test_the_status_loads_nothing_that_starts_an_installation() -> None:
     assert set() == starters & set(loaded.stdout.split())
 
 
+def test_the_look_at_a_room_s_health_which_containers_make_all_the_time_loads_no_settings() -> None:
+    program = "import sys; from services.edges.cli import main; main(['health', '--port', '9']); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set() == {"pydantic", "services.settings", "nats", "duckdb"} & set(loaded.stdout.split())
+
+
 def test_every_decision_record_is_indexed_and_says_its_status() -> None:
     folder = ROOT / "docs" / "adr"
     index = (folder / "README.md").read_text()

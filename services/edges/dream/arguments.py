@@ -3,7 +3,6 @@
 import argparse
 
 from services.edges.argument_types import project_actions, whole_number
-from services.settings.dream_tasks import unknown_task
 
 LONGEST_WAIT = 86_400
 MOST_RUNS = 100
@@ -34,6 +33,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def _task(name: str) -> str:
+    from services.settings.dream_tasks import unknown_task  # noqa: PLC0415 - settings take long to load
+
     if name and (wrong := unknown_task(name)):
         raise argparse.ArgumentTypeError(wrong)
     return name
