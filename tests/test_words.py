@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -175,14 +175,26 @@ def words(text: str) -> Counter[str]:
     return Counter(re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower()))
 
 
-def docstrings() -> Iterator[tuple[str, int, str]]:
+@cache
+def docstrings() -> Sequence[tuple[str, int, str]]:
     """Path, line and text of each docstring of the service and the schemas, those below attributes included."""
-    for path, source in TEXTS.items():
-        if path.startswith(("services/", "schemas/")) and path.endswith(".py"):
-            for node in ast.walk(ast.parse(source)):
-                match node:
-                    case ast.Expr(value=ast.Constant(value=str(text))):
-                        yield path, node.lineno, text.strip()
+    return [
+        (path, node.lineno, text.strip())
+        for path, source in TEXTS.items()
+        if path.startswith(("services/", "schemas/")) and path.endswith(".py")
+        for node, text in _strings_alone(ast.parse(source))
+    ]
+
+
+def _strings_alone(node: ast.AST) -> Iterator[tuple[ast.Expr, str]]:
+    """Each statement that is a string and nothing else."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for statement in getattr(node, field, ()):
+            match statement:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    yield statement, text
+                case _:
+                    yield from _strings_alone(statement)
 
 
 @cache
@@ -193,8 +205,13 @@ def _used(kind: str) -> Mapping[str, Counter[str]]:
 
 def _texts(kind: str) -> Iterator[tuple[str, str]]:
     for path, text in TEXTS.items():
-        if kind == next((name for name, paths in KINDS.items() if any(fnmatch(path, one) for one in paths)), ""):
+        if kind == _kind(path):
             yield path, _without_exempt(path, text)
+
+
+@cache
+def _kind(path: str) -> str:
+    return next((name for name, paths in KINDS.items() if any(fnmatch(path, one) for one in paths)), "")
 
 
 def _without_exempt(path: str, text: str) -> str:

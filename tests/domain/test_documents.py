@@ -123,6 +123,7 @@ def test_a_place_that_is_there_twice_is_named_with_the_lines_around_it() -> None
     assert () == edits_of(closed, compared(closed, closed.replace(f"{END}- x", f"{END}- y")))
 
 
+@pytest.mark.slow
 def test_a_long_document_of_equal_lines_is_one_change_and_line_endings_stay() -> None:
     before = "x\ny\n" * 16_000
     assert 1 == len(edits_of(before, compared(before, before.replace("x", "z"))))

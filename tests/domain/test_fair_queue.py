@@ -194,6 +194,7 @@ def steady(client: str, rate: float, seconds: float = 10.0, start: float = 0.0) 
     return [(start + number / rate, client) for number in range(int(rate * seconds))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1.5, 2.0, 5.0, 20.0])
 @pytest.mark.parametrize(("seconds", "at_once"), [(0.01, 1), (0.04, 4), (0.1, 8)])
 def test_beyond_the_knee_as_many_are_answered_in_time_as_at_it(times: float, seconds: float, at_once: int) -> None:
@@ -202,6 +203,7 @@ def test_beyond_the_knee_as_many_are_answered_in_time_as_at_it(times: float, sec
     assert answered_in_time(steady("a", times * capacity), seconds, at_once)["a"] >= 0.8 * peak
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1.0, 5.0, 20.0])
 def test_a_bystander_is_answered_in_time_during_a_flood(times: float) -> None:
     seconds, at_once = 0.01, 1

@@ -1,5 +1,6 @@
 """One rule of protection: what the desk names as protected stays, unless room is short, as its sentence says."""
 
+import pytest
 from hypothesis import given as given_any
 
 from schemas.commands import DropQueue
@@ -52,6 +53,7 @@ def test_the_desk_says_that_room_comes_first() -> None:
     assert decision.text == "Queued, and kept while among the newest 20 and there is room for it: 2."
 
 
+@pytest.mark.slow
 @wildly
 @given_any(STORIES)
 def test_what_the_desk_calls_protected_stays_unless_room_is_short(story: Story) -> None:

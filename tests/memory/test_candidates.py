@@ -231,6 +231,7 @@ def test_each_reason_is_given_once(text: str) -> None:
     assert len(reasons) == len(set(reasons))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["a", "never ", "must\n", "`", "because ", "- a\n", "don't ", "\0", "總", "this that "]
 )

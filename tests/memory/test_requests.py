@@ -266,6 +266,7 @@ def test_a_fence_hides_every_request(before: str, asked: tuple[str, str, str]) -
     assert [] == active(f"Look:\n```\n{before}\n{asked[1]}\n```")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["a", "remember ", "remember\n", "from now on ", "记住", "\0", '"', "from now on\n", "don't "]
 )

@@ -87,6 +87,7 @@ def test_a_fence_hides_whatever_stands_in_it(text: str) -> None:
     assert "secret word" not in own(f"Look.\n```\nsecret word\n{hidden}\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["a", "```\n", "<a>\n", '"\n', "> ", "\n", "    a\n", "'a\n", "~", "\0", "«\n", "see:\n"]
 )

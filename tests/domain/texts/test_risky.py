@@ -53,6 +53,7 @@ def test_spelling_hides_nothing_and_each_sentence_is_judged_by_itself(text: str,
     assert risk == risk_of(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["send ", "add .env ", "never ask ", "delete the ", "curl ", "a@b", "token ", "://", "a-a-", "x.y/"]
 )

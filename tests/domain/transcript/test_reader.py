@@ -167,6 +167,7 @@ def test_an_output_of_three_megabytes_costs_nothing() -> None:
     assert 80 > bare_operations(lambda: read(messages, 8000), tries=1)
 
 
+@pytest.mark.slow
 def test_a_message_of_three_megabytes_is_cut_and_says_so() -> None:
     messages = transcript(user("paste " * 500_000), agent("I see"))
     chunk = read(messages, 8000)
@@ -201,6 +202,7 @@ def test_a_call_that_never_ends_holds_nothing_up() -> None:
     assert len(list(chunks(messages, 1000))) > 3
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200), deadline=None)
 @given(conversations(), st.sampled_from([1, 50, 400, 2000, 8000]))
 def test_every_message_is_read_once_and_in_order(messages: tuple[RecordedMessage, ...], budget: int) -> None:
@@ -213,6 +215,7 @@ def test_every_message_is_read_once_and_in_order(messages: tuple[RecordedMessage
         assert chunk.has_more == (chunk.last < messages[-1].ordinal) == (chunk.ended == "budget")
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200), deadline=None)
 @given(conversations(), st.integers(500, 8000))
 def test_no_chunk_is_longer_than_the_budget(messages: tuple[RecordedMessage, ...], budget: int) -> None:
@@ -220,6 +223,7 @@ def test_no_chunk_is_longer_than_the_budget(messages: tuple[RecordedMessage, ...
         assert chunk.tokens <= budget
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200), deadline=None)
 @given(conversations(), st.sampled_from([1, 50, 400, 2000]))
 def test_no_chunk_ends_between_a_call_and_its_result(messages: tuple[RecordedMessage, ...], budget: int) -> None:

@@ -67,6 +67,7 @@ def ends(output: Output, shown: Bounds) -> tuple[Spans, int]:
     return [(draft.first, draft.last) for draft in made.compartments], made.unprocessed_from
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300), deadline=None)
 @given(conversations(), st.data())
 def test_what_is_accepted_of_a_model_parts_no_call_from_its_result(
@@ -87,6 +88,7 @@ def test_what_is_accepted_of_a_model_parts_no_call_from_its_result(
     assert (shown.first, left or shown.last + 1) == (made[0][0], made[-1][1] + 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300), deadline=None)
 @given(conversations(), st.sampled_from([200, 600, 32_000]))
 def test_what_is_read_and_what_the_rules_make_of_it_parts_no_call_from_its_result(
