@@ -132,6 +132,8 @@ class PartSeen(Item, frozen=True, tag="part.seen"):
     """The session that this call started: a sub-agent."""
     typed: bool = False
     """The harness vouches that a person has typed this text in this message. Else the text is the harness's word."""
+    quoted: bool = False
+    """The harness has put the whole of what was typed into `"`, and a backslash before each `"` within."""
 
 
 class MessageSeen(Item, frozen=True, tag="message.seen"):

@@ -45,8 +45,9 @@ class PartRecorded(Event, frozen=True):
     input_ref: str = ""
     output_ref: str = ""
     provenance: str = ""
-    """Of a text in a user's message: `typed`, if the harness vouches that a person has typed it; `replaced`, if it took
-    the place of another text; `added`, if it came when the message had been sent. Empty: the harness's word."""
+    """Of a text in a user's message: `typed`, if the harness vouches that a person has typed it; `typed_quoted`, if the
+    harness has put the whole of what was typed into quotation marks; `replaced`, if it took the place of another text;
+    `added`, if it came when the message had been sent. Empty: the harness's word."""
 
 
 class PartRemoved(Event, frozen=True):

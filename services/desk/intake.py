@@ -32,7 +32,7 @@ from services.domain.secrets import mask
 from services.domain.senders import words_of
 from services.domain.texts.bounds import bounded
 from services.domain.texts.clean import cleaned
-from services.domain.texts.content import LATE
+from services.domain.texts.content import LATE, is_typed, words_of_author
 from services.domain.tools.call import Call
 from services.domain.tools.names import SEARCH_TOOL
 from services.kit.bus import Delivery
@@ -145,7 +145,7 @@ class MemoryIntake:
         """Take in what a message says. What an agent writes to its sub-agent it can have remembered by itself."""
         if part.synthetic or part.ignored or part.provenance in LATE:
             return
-        text = mask(bounded(cleaned(part.text)))
+        text = mask(bounded(cleaned(words_of_author(part))))
         message = self._message(address, part.message)
         if message is None and (requests(text) or from_person(text) or from_agent(text)):
             message = await self._read(address, part.message, seq)
@@ -158,9 +158,9 @@ class MemoryIntake:
         kin = await kin_of(self._kit.reader, address)
         if is_user and kin.is_subagent:
             return
-        is_typed = is_user and part.provenance == "typed"
-        trust = "person_by_harness" if is_typed else "agent"
-        source = words_of(trust) if is_typed or not is_user else "harness"
+        by_person = is_user and is_typed(part)
+        trust = "person_by_harness" if by_person else "agent"
+        source = words_of(trust) if by_person or not is_user else "harness"
         origin = await self._origin(address, kin, part.message, trust, source)
         candidates = [*candidates_in_message(text, origin)] if is_user else []
         candidates += [candidate_of(one, origin) for one in found]

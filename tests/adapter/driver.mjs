@@ -8,6 +8,7 @@ const calls = {
   entry: (entry) => pure.entry(entry, () => false),
   messages: (subject, name, at, items) => pure.inboundMessages("opencode", subject, name, new Date(at), items),
   isHelper: pure.isHelper,
+  isQuotedArgument: pure.isQuotedArgument,
   dateOf: pure.dateOf,
   digestOf: pure.digestOf,
   adjusted: pure.adjusted,

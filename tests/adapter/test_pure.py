@@ -181,6 +181,27 @@ def test_spells_subjects_as_the_service_does(adapter: Adapter, name: str) -> Non
     assert adapter("token", name) == token(name)
 
 
+ORDER = 'Remember "that" one.'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r'"Remember \"that\" one."', True),
+        ('"Remember "that" one."', False),
+        (ORDER, False),
+        (r'"Remember \"that\" one." ', False),
+        ('"run"', False),
+        ('"Another one."', False),
+        ("", False),
+    ],
+)
+def test_only_an_argument_of_the_process_is_taken_for_one_that_the_harness_has_put_into_marks(
+    adapter: Adapter, text: str, *, expected: bool
+) -> None:
+    assert expected is adapter("isQuotedArgument", text, ["opencode", "run", ORDER])
+
+
 @pytest.mark.parametrize("name", ["openai", "anthropic"])
 def test_reports_a_recorded_session_as_the_reader_does(adapter: Adapter, name: str) -> None:
     recording = SHIPPED / f"{name}.json.gz"

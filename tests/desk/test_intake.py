@@ -164,6 +164,14 @@ async def test_what_was_pasted_waits_for_a_person_and_says_why(desk: Bus, text: 
     assert ("held", True) == (verdict.verdict, mark in verdict.reasons)
 
 
+async def test_what_only_the_harness_has_put_into_marks_is_no_quotation(desk: Bus) -> None:
+    await publish(desk, words(f'"{REQUEST}"', provenance="typed_quoted"))
+    await until(lambda: written(desk))
+    (memory,) = await written(desk)
+    assert isinstance(memory, MemoryWritten)
+    assert ("always answer in French.", "person_by_harness") == (memory.text, memory.trust)
+
+
 async def test_what_nobody_vouches_for_is_the_harness_s_word(desk: Bus) -> None:
     """A plugin from before vouches for nothing; what it reports is still asked for, and still remembered."""
     await publish(desk, words(REQUEST, provenance=""))

@@ -14,8 +14,8 @@ from schemas.events import MemoryWritten, PartRecorded, SpendSettled
 from schemas.search_asks import AugmentAsk, Augmentation
 from schemas.subjects import ask
 from services.domain.texts.clean import CONTEXT_ELEMENT
+from services.domain.texts.content import TYPED
 from services.edges.launcher.supervisor import Installation
-from services.plan.session.work import TYPED
 from services.responder.answers.client_manifest import MANIFEST
 from services.settings import Model
 from services.settings import ProviderSettings as Endpoint

@@ -74,6 +74,18 @@ async def test_what_a_person_types_is_remembered_as_theirs_by_the_harness(runnin
     assert "the ferries moor at the coal quay." == written.text
 
 
+async def test_what_a_person_gives_to_run_is_remembered_as_they_typed_it(running: Connected) -> None:
+    order = 'Remember: the cranes are called "big" and "small", in this order.'
+    running.provider.script.add(Reply(text="So it is."))
+    (session,) = {str(one["sessionID"]) for one in await running.oc.run_once(order, "--title", "Run")}
+
+    log = await running.log_without(lambda facts: not of([*facts], MemoryWritten, session))
+    ((_, written),) = of(log, MemoryWritten, session)
+    assert isinstance(written, MemoryWritten)
+    assert "person_by_harness" == written.trust
+    assert 'the cranes are called "big" and "small", in this order.' == written.text
+
+
 async def test_an_action_that_there_is_not_is_answered_with_those_that_there_are(running: Connected) -> None:
     conversation = await Conversation.open(running.oc, running.provider, "Guess")
     await conversation.send("Forget it.", keeping(action="forget"), Reply(text="I cannot."))

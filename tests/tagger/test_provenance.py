@@ -5,7 +5,7 @@ import pytest
 
 from schemas.events import PartRecorded
 from schemas.inbox import MessageGone, PartGone, PartSeen, Role
-from services.domain.texts.content import person_texts, piece_of, recorded_message
+from services.domain.texts.content import person_texts, piece_of, recorded_message, words_of_author
 from services.tagger.core.state import TaggedSession
 from tests.helpers.given import Given
 from tests.tagger.test_decide import START, inbound, message, of, step, text
@@ -35,6 +35,30 @@ def quoted(now: Given[TaggedSession]) -> list[str]:
 def test_what_the_harness_vouches_for_is_typed_and_the_rest_is_its_word() -> None:
     assert [(TYPED.text, "typed")] == provenances(typed_by())
     assert [(TYPED.text, "")] == provenances(typed_by(replace(TYPED, typed=False)))
+
+
+ORDER = 'Remember: the crane is called "big", never "small".'
+IN_MARKS = replace(TYPED, text='"' + ORDER.replace('"', '\\"') + '"')
+
+
+def test_the_words_of_a_person_are_without_the_marks_that_the_harness_has_put_around_them() -> None:
+    now = typed_by(replace(IN_MARKS, quoted=True))
+    assert [(IN_MARKS.text, "typed_quoted")] == provenances(now)
+    assert [ORDER] == quoted(now)
+
+
+def test_the_marks_that_a_person_typed_stay() -> None:
+    assert [IN_MARKS.text] == quoted(typed_by(IN_MARKS))
+
+
+@pytest.mark.parametrize("text", ["", '"', "Deploy it.", '"Deploy it.', 'Deploy it."'])
+def test_where_the_marks_are_gone_the_text_stays_as_it_is(text: str) -> None:
+    (now,) = [one for one in typed_by(replace(TYPED, text=text, quoted=True)).log if isinstance(one, PartRecorded)]
+    assert text == piece_of(now, 0).words == words_of_author(now)
+
+
+def test_marks_make_no_text_a_person_s_that_is_not_vouched_for() -> None:
+    assert [(IN_MARKS.text, "")] == provenances(typed_by(replace(IN_MARKS, typed=False, quoted=True)))
 
 
 @pytest.mark.parametrize(

@@ -205,6 +205,10 @@ export interface PartSeen {
    * The harness vouches that a person has typed this text in this message. Else the text is the harness's word.
    */
   typed?: boolean;
+  /**
+   * The harness has put the whole of what was typed into `"`, and a backslash before each `"` within.
+   */
+  quoted?: boolean;
 }
 /**
  * A picture or a document in a message. Its content stays with the harness.

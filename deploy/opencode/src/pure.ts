@@ -24,7 +24,7 @@ export { rivalOf } from "./rivals.ts";
 export * as rules from "./rules.ts";
 export { governed } from "./switches.ts";
 export { isSigned } from "./thinking.ts";
-export { entry } from "./translate.ts";
+export { entry, isQuotedArgument } from "./translate.ts";
 
 export const apply = (entries: readonly Entry[], edits: Edits, foreign: readonly string[] = []) =>
   applyTo(entries, edits, SHAPE, (id) => foreign.includes(id));

@@ -159,9 +159,11 @@ export class Session {
   }
 
   /** It is vouched for what came with a person's message, for the first time and before a model was sent it. */
-  private isTyped(part: Part, isFirst: boolean): boolean {
+  private typing(part: Part, isFirst: boolean): translate.Typing {
     const isNew = isFirst && !this.reportedParts.has(part.id) && part.messageID > this.newest;
-    return isNew && this.prompted.has(part.messageID) && translate.isTypable(part);
+    if (!isNew || !this.prompted.has(part.messageID) || !translate.isTypable(part)) return {};
+    const isQuoted = translate.isQuotedArgument(part.text ?? "", process.argv);
+    return { typed: true, ...(isQuoted && { quoted: true }) };
   }
 
   private hearPart(part: Part, isOld: boolean, isFirst: boolean): Item[] {
@@ -172,7 +174,7 @@ export class Session {
       return [];
     }
     this.unsettled.delete(part.id);
-    const seen = translate.part(part, position, this.isTyped(part, isFirst));
+    const seen = translate.part(part, position, this.typing(part, isFirst));
     if (!seen) return [];
     this.reportedParts.add(part.id);
     return [seen];

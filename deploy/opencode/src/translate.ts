@@ -24,8 +24,18 @@ export const isCarrying = (seen: Part) => CARRYING.has(seen.type);
 export const isTypable = ({ type, synthetic, ignored, metadata }: Part) =>
   type === "text" && synthetic !== true && ignored !== true && Object.keys(metadata ?? {}).length === 0;
 
-/** A part; undefined for those that no model sees. `isTyped`: the plugin knows that a person typed it. */
-export function part(seen: Part, position: number, isTyped = false): PartSeen | undefined {
+/** How a text was typed: by whom, if the plugin knows that, and whether OpenCode has put it into quotation marks. */
+export type Typing = Pick<PartSeen, "typed" | "quoted">;
+
+/**
+ * Whether a text is one of these arguments in quotation marks. OpenCode's `run` puts its words in them where they have
+ * blanks. What a person has put into quotation marks themselves is a quotation.
+ */
+export const isQuotedArgument = (text: string, argv: readonly string[]) =>
+  argv.some((argument) => argument.includes(" ") && text === `"${argument.replaceAll('"', '\\"')}"`);
+
+/** A part; undefined for those that no model sees. */
+export function part(seen: Part, position: number, typing: Typing = {}): PartSeen | undefined {
   const base = { kind: "part.seen" as const, message: seen.messageID, part: seen.id, position };
   switch (seen.type) {
     case "text":
@@ -35,7 +45,7 @@ export function part(seen: Part, position: number, isTyped = false): PartSeen | 
         text: seen.text ?? "",
         ignored: seen.ignored,
         synthetic: seen.synthetic,
-        typed: isTyped ? true : undefined,
+        ...typing,
       });
     case "reasoning":
       return compact({ ...base, type: "reasoning", text: seen.text ?? "", signed: isSigned(seen.metadata) });

@@ -12,8 +12,27 @@ from services.domain.conversation import Message
 from services.domain.texts.bounds import bounded
 from services.domain.texts.clean import cleaned
 
+TYPED = "typed"
+"""The provenance of a text that a person typed, as the harness vouches."""
+TYPED_QUOTED = "typed_quoted"
+"""The provenance of such a text that the harness put into quotation marks: OpenCode does it with the words of `run`."""
 LATE = frozenset({"replaced", "added"})
 """The provenance of texts that came into a person's message when that had been sent: no words of a person."""
+
+
+def is_typed(event: PartRecorded) -> bool:
+    """Whether the harness vouches that a person typed the text."""
+    return event.provenance in (TYPED, TYPED_QUOTED)
+
+
+def words_of_author(event: PartRecorded) -> str:
+    """The text as its author wrote it: without the quotation marks that only the harness put around it."""
+    return _unquoted(event.text) if event.provenance == TYPED_QUOTED else event.text
+
+
+def _unquoted(text: str) -> str:
+    is_whole = len(text) > 1 and text.startswith('"') and text.endswith('"')
+    return text[1:-1].replace('\\"', '"') if is_whole else text
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -43,6 +62,13 @@ class Piece(msgspec.Struct, frozen=True):
     """Whether it came into a person's message later, or replaced what was there: nobody knows whose it is."""
     is_typed: bool = False
     """Whether the harness vouches that a person typed it."""
+    is_quoted: bool = False
+    """Whether the harness has put the whole of what was typed into quotation marks."""
+
+    @property
+    def words(self) -> str:
+        """The text as its author wrote it."""
+        return _unquoted(self.text) if self.is_quoted else self.text
 
 
 class RecordedMessage(msgspec.Struct, frozen=True):
@@ -76,7 +102,8 @@ def piece_of(event: PartRecorded, number: int) -> Piece:
         ignored=event.ignored,
         synthetic=event.synthetic or event.provenance in LATE,
         is_late=event.provenance in LATE,
-        is_typed=event.provenance == "typed",
+        is_typed=is_typed(event),
+        is_quoted=event.provenance == TYPED_QUOTED,
     )
 
 
@@ -113,5 +140,5 @@ def _written(message: RecordedMessage) -> Iterator[str]:
     if message.role != "user" or message.synthetic:
         return
     for piece in message.pieces:
-        if piece.kind == "text" and not (piece.ignored or piece.synthetic) and (text := bounded(cleaned(piece.text))):
+        if piece.kind == "text" and not (piece.ignored or piece.synthetic) and (text := bounded(cleaned(piece.words))):
             yield text

@@ -158,7 +158,7 @@ def _text(message: RecordedMessage, piece: Piece, most: int, *, keeps_lines: boo
 def _words_of(message: RecordedMessage, piece: Piece, most: int) -> str:
     match piece.kind:
         case "text":
-            text = piece.text if message.role == "assistant" else cleaned(piece.text)
+            text = piece.text if message.role == "assistant" else cleaned(piece.words)
             mechanical = message.synthetic or piece.synthetic or message.role == "system"
             return shortened(text, LONGEST_NOTICE if mechanical else most)
         case "compaction":

@@ -260,4 +260,4 @@ def _typed_rules(recorded: Iterable[RecordedMessage]) -> Iterator[str]:
             continue
         for piece in message.pieces:
             if piece.kind == "text" and piece.is_typed and not (piece.ignored or piece.synthetic):
-                yield from stated_rules("\n".join(own_lines(bounded(cleaned(piece.text)))))
+                yield from stated_rules("\n".join(own_lines(bounded(cleaned(piece.words)))))

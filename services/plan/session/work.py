@@ -21,14 +21,13 @@ from schemas.events import (
 from services.domain.compartments import GONE
 from services.domain.conversation import Conversation, is_written
 from services.domain.senders import SUBAGENT, is_of_subagent
+from services.domain.texts.content import is_typed, words_of_author
 from services.domain.texts.rule_sentences import laid_down
 from services.domain.tools.arguments import arguments_of
 from services.domain.tools.names import EDITORS, EDITS, LISTINGS, PATCHES, READS, SEARCHES, SYMBOLS, WRITES, plain
 from services.domain.tools.request import command_of
 from services.memory.hot_state import HotState, after_run, after_search, after_touch, after_words, without
 
-TYPED = "typed"
-"""The provenance of a text that a person typed, as the harness vouches."""
 MOST_CALLS = 8
 """Calls whose ends are not known yet."""
 _CALLS = frozenset({"tool", "tool_call", "tool_result"})
@@ -108,8 +107,7 @@ def _with_rules(work: Work, part: PartRecorded, conversation: Conversation) -> W
     message = conversation.messages.get(part.message)
     if work.is_subagent or message is None or message.recorded.role != "user" or message.recorded.synthetic:
         return work
-    is_typed = is_written(part) and part.provenance == TYPED
-    sentences = laid_down(part.text) if is_typed else ()
+    sentences = laid_down(words_of_author(part)) if is_written(part) and is_typed(part) else ()
     others = tuple(rule for rule in work.rules if rule.part != part.part)
     if not sentences and len(others) == len(work.rules):
         return work

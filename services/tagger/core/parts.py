@@ -9,6 +9,7 @@ from schemas.events import PartRecorded
 from schemas.inbox import PartSeen
 from services.domain.attachments import attachment_tokens, file_tokens
 from services.domain.conversation import Conversation, Part
+from services.domain.texts.content import TYPED, TYPED_QUOTED
 from services.domain.tokens import tokens
 from services.tagger.core.state import TaggedSession
 
@@ -74,7 +75,9 @@ def _provenance(conversation: Conversation, item: PartSeen, known: Part | None) 
     if message.ordinal:
         return "added"
     is_typed = item.typed and not (item.synthetic or item.ignored or message.recorded.synthetic)
-    return "typed" if is_typed else ""
+    if not is_typed:
+        return ""
+    return TYPED_QUOTED if item.quoted else TYPED
 
 
 def _cost(item: PartSeen, files: Mapping[str, int], size: int) -> int:
