@@ -40,6 +40,14 @@ else
   guest='""'
 fi
 
+# What its store may take: what it has, and what its disk has free, less a reserve for whoever else writes there (256 MiB, or
+# a quarter of what is free). Then a message without room is refused; with its disk full the server would answer nobody.
+store=$(sed -n 's/^ *store_dir: "\(.*\)".*/\1/p' "${0%/*}/nats.conf")
+free=$(df -Pk "$store" | awk 'NR > 1 {print $4}')
+used=$(du -sk "$store" | awk '{print $1}')
+reserve=$((free / 4 < 262144 ? free / 4 : 262144))
+export ANNALS_STORE="$(((used + free - reserve) * 1024))"
+
 # The server reads a variable as a piece of configuration, so it must come quoted.
 export ANNALS_GUEST="$guest" ANNALS_PASSWORD="\"$harness\"" ANNALS_ROOM_PASSWORD="\"$room\"" ANNALS_PERSON_PASSWORD="\"$person\""
 exec nats-server -c "${0%/*}/nats.conf" "$@"

@@ -12,6 +12,8 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import duckdb
 
+from services.kit.surroundings import MAKE_ROOM, explained_by
+
 T = TypeVar("T")
 
 Connection = duckdb.DuckDBPyConnection
@@ -60,6 +62,13 @@ def is_corrupt(error: DuckError) -> bool:
 def is_fatal(error: DuckError) -> bool:
     """Whether nothing can be done with the open file after this."""
     return is_corrupt(error) or isinstance(error, FATAL)
+
+
+@explained_by
+def _without_room(error: BaseException) -> str:
+    """Whether the library could not write. Its words about a query may be any, and are not looked at."""
+    is_about_files = isinstance(error, (duckdb.IOException, duckdb.TransactionException, *FATAL))
+    return MAKE_ROOM if is_about_files and NO_ROOM in str(error) else ""
 
 
 class Duck:

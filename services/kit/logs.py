@@ -8,6 +8,8 @@ from typing import Any, TextIO, cast
 
 import structlog
 
+from services.kit.surroundings import sentence_about
+
 Logger = structlog.stdlib.BoundLogger
 
 
@@ -36,6 +38,7 @@ def configure(room: str, *, level: str, as_json: bool) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _explained,
             structlog.processors.format_exc_info,
             renderer,
         ],
@@ -45,6 +48,15 @@ def configure(room: str, *, level: str, as_json: bool) -> None:
     )
     structlog.contextvars.bind_contextvars(room=room)
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s %(message)s")
+
+
+def _explained(_logger: object, _method: str, line: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """The line with a sentence as its `reason` where the surroundings are at fault; any other one stays as it is."""
+    given = line.get("exc_info")
+    error = given if isinstance(given, BaseException) else sys.exception() if given else None
+    if error is not None and (sentence := sentence_about(error)):
+        return {name: value for name, value in line.items() if name != "exc_info"} | {"reason": sentence}
+    return line
 
 
 def logger() -> Logger:

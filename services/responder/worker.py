@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 from schemas.ask import Ask
 from schemas.envelope import Envelope
-from schemas.events import EVENTS, Event, HintDecided, PlanExtended, PlanRebased
+from schemas.events import EVENTS, ErasureOrdered, Event, HintDecided, PlanExtended, PlanRebased
 from services.domain import language
 from services.domain.learned_limits import GLOBAL
 from services.domain.registry import registered
@@ -55,8 +55,12 @@ class Responder:
         limits = settings.plan
         if limits.caveman:
             await asyncio.to_thread(language.load)  # it takes most of a second: no question shall wait for it
+        erasure = await kit.reader.last(GLOBAL.log(ErasureOrdered.TYPE))
         self._files = await Files.open(
-            settings.data / "views", memory_limit=settings.views.memory_limit, log=kit.reader
+            settings.data / "views",
+            memory_limit=settings.views.memory_limit,
+            log=kit.reader,
+            erased_at=None if erasure is None else erasure.at,
         )
         kit.stack.push_async_callback(self._files.close)
         head = await kit.reader.head()

@@ -41,6 +41,12 @@ class Process:
             return await self.process.wait()
 
 
+def tracebacks(process: Process) -> list[object]:
+    """The lines of a room that have a traceback, or are none of its log."""
+    noted = [line for line in process.lines if "exception" in line or "Traceback" in str(line)]
+    return [*noted, *process.plain]
+
+
 @asynccontextmanager
 async def room(name: str, data: Path, *arguments: str, module: str = "", **settings: str) -> AsyncIterator[Process]:
     """One room on the broker of a data directory, until the end of the block. `module`: what is run in its place."""

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import shutil
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -38,9 +38,9 @@ class Volumes:
         volumes = [volume for volume, place in mounts.items() if place == "/data"]
         return self._home / (volumes[0] if volumes else f"of-{name}")
 
-    def remove(self) -> None:
-        """Remove those that the manual has an operator remove, and the containers."""
-        volumes = {one for one in COMPOSE["volumes"] if one not in removed_volumes()}
+    def remove(self, but: Collection[str] = ()) -> None:
+        """Remove those that the manual has an operator remove, and the containers. `but`: those that were forgotten."""
+        volumes = {one for one in COMPOSE["volumes"] if one not in removed_volumes() - {*but}}
         for folder in self._home.iterdir():
             if folder.name not in volumes:
                 shutil.rmtree(folder)

@@ -1,5 +1,6 @@
 import asyncio
 import itertools
+import os
 import re
 from collections.abc import Awaitable, Iterator
 from pathlib import Path
@@ -9,9 +10,9 @@ import pytest
 import yaml  # type: ignore[import-untyped] # ships no types
 
 from schemas.ask import Ask
-from schemas.subjects import ask
+from schemas.subjects import Address, ask
 from schemas.view_asks import SqlAsk, ViewsCopyAsk
-from services.edges.launcher.broker import PERMISSIONS
+from services.edges.launcher.broker import PERMISSIONS, RESERVE, binary
 from services.edges.room_health_page import PATIENCE as PATIENCE_OF_PAGE
 from services.kit import rooms
 from services.kit.bus import Bus, Unreachable
@@ -29,6 +30,7 @@ COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
 EVERY_SERVICE = pytest.mark.parametrize("name", sorted(SERVICES))
 EVERY_ROOM = pytest.mark.parametrize("name", sorted(ROOMS))
+MIB = 1024 * 1024
 OF_PEOPLE = ("do.p._.memory.decide.person", "do.p.s.flush.request.person")
 
 
@@ -70,6 +72,12 @@ def test_a_container_is_watched_started_again_and_may_do_little(name: str) -> No
     assert ["ALL"] == service["cap_drop"]
     assert ["no-new-privileges:true"] == service["security_opt"]
     assert "user" not in service, "the image decides, and it decides well"
+
+
+@EVERY_SERVICE
+def test_the_lines_that_a_container_logs_take_no_more_than_their_files(name: str) -> None:
+    logging = SERVICES[name]["logging"]
+    assert ("local", {"max-size", "max-file"}) == (logging["driver"], set(logging.get("options", {})))
 
 
 @EVERY_SERVICE
@@ -268,6 +276,58 @@ def unguarded(tmp_path: Path) -> Iterator[TeamBroker]:
     broker = TeamBroker(tmp_path)
     yield broker
     broker.stop()
+
+
+def small_disk(home: Path, kibibytes: int) -> str:
+    """The path of programs in which `df` reports so much free space."""
+    programs = home / "programs"
+    programs.mkdir()
+    printed = f"Filesystem 1024-blocks Used Available Capacity Mounted\nsmall 99999999 9 {kibibytes} 1% /data"
+    (programs / "df").write_text(f"#!/bin/sh\necho '{printed}'\n")
+    (programs / "df").chmod(0o755)
+    return f"{programs}{os.pathsep}{Path(binary()).parent}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize(("free", "reserve"), [(40 * MIB, 10 * MIB), (4096 * MIB, RESERVE)])
+async def test_the_broker_stores_what_its_disk_has_room_for_and_leaves_a_reserve(
+    tmp_path: Path, free: int, reserve: int
+) -> None:
+    broker = TeamBroker(tmp_path, PATH=small_disk(tmp_path, free // 1024))
+    try:
+        most = (await broker.configured())["jetstream"]["config"]["max_storage"]
+    finally:
+        broker.stop()
+    assert 0 <= most - (free - reserve) < MIB, "what is in the folder of the store counts, too"
+
+
+async def fill(bus: Bus) -> None:
+    """Publish more than a small disk has room for."""
+    for number in range(100):
+        await bus.publish(Address("p", "s").inbound("pi"), b"x" * 500_000, f"m{number}")
+
+
+@pytest.mark.broker
+async def test_a_broker_without_room_refuses_what_comes_and_has_all_of_it_once_there_is_more(tmp_path: Path) -> None:
+    path = small_disk(tmp_path, 12 * 1024)
+    broker = TeamBroker(tmp_path, PATH=path)
+    try:
+        room = await broker.connect()
+        await room.ensure()
+        with pytest.raises(Unreachable, match="no room for more: make room on its disk"):
+            await fill(room)
+        confirmed = await room.messages("IN")
+        await room.close()
+    finally:
+        broker.stop()
+    again = TeamBroker(tmp_path)
+    try:
+        room = await again.connect()
+        assert confirmed == await room.messages("IN")
+        assert confirmed < await room.publish(Address("p", "s").inbound("pi"), b"x", "later")
+        await room.close()
+    finally:
+        again.stop()
 
 
 @pytest.mark.broker

@@ -40,6 +40,8 @@ VARIABLE = "SECRET"
 MEGABYTE = 1_000_000
 ROOM = 2
 """The factor by which a message may be larger: a mask may be longer than the text it replaces."""
+CONTAINER = (Path("/.dockerenv"), Path("/run/.containerenv"))
+"""Files by which Docker and Podman mark a container."""
 UNREACHED = (
     "plugins that were not connected since: each gets the order when it connects next, before it sends what it stored",
     "plugins of releases before that, and the memory of harnesses that run now: they send what they have",
@@ -67,7 +69,8 @@ UNREACHED_OF = {
 }
 """The kind of an erasure -> what it does not reach."""
 VOLUMES = (
-    "files of the broker, and of rooms, that are not below ANNALS_DATA here: deploy/README.md says which to delete"
+    "files of the broker, and of rooms, that are not below ANNALS_DATA here: deploy/README.md says which to delete. "
+    "Views of before, and those that were put aside, are removed by the responder when it starts"
 )
 
 
@@ -213,7 +216,9 @@ async def stopped_store(settings: Settings, *, is_changed: bool) -> AsyncIterato
 async def _locked(bus: Bus, data: Path) -> AsyncIterator[StoppedStore]:
     """A team's broker on which nobody else erases. Raises `NotOwned`."""
     with files.only_one(data) as name:
-        lock = ErasureLock(bus, Owner(name, platform.node(), os.getpid(), datetime.now(UTC)))
+        is_in_container = any(sign.exists() for sign in CONTAINER)
+        owner = Owner(name, platform.node(), os.getpid(), datetime.now(UTC), is_in_container=is_in_container)
+        lock = ErasureLock(bus, owner)
         store = StoppedStore(bus, lock=lock, lease=await lock.take())
         try:
             yield store

@@ -32,6 +32,7 @@ from services.kit.bus.permission import refused_subject, sentence
 from services.kit.logs import logger
 from services.kit.retry import retrying
 from services.kit.same_log import Difference, Trail, compare_marks
+from services.kit.surroundings import explained_by
 from services.kit.within import within
 
 RECONNECT_WAIT = 0.2
@@ -447,6 +448,16 @@ class Bus:
 
         self._served.append((await self.client.subscribe(subject, queue=queue, cb=arrived), running))
         await self.client.flush()  # from here on requests reach us
+
+
+@explained_by
+def _away(error: BaseException) -> str:
+    """Whether the broker has not answered, or whoever should answer through it."""
+    if isinstance(error, Unreachable):
+        return str(error)
+    if isinstance(error, NatsError):
+        return f"the broker did not answer, as while it is started again: {_reason(error)}"
+    return ""
 
 
 def why_not_stored(error: Exception) -> str:

@@ -42,6 +42,8 @@ class Owner(msgspec.Struct, frozen=True):
     pid: int
     began: datetime
     seconds: float = SECONDS
+    is_in_container: bool = False
+    """Whether `machine` is the name of a container, which is gone when its command has ended."""
 
 
 class Lease(NamedTuple):
@@ -59,15 +61,20 @@ class Lease(NamedTuple):
 
     @property
     def sentence(self) -> str:
+        ended, again = "wait until it has ended", "on that machine"
+        if self.owner.is_in_container:
+            ended = f"{ended} (`docker ps` lists that container while it runs)"
+            again = "with the same volume at its ANNALS_DATA"
         return (
-            f"{describe(self.owner)} works on this broker, last seen {self.age:.0f} s ago; wait until it has ended, "
-            f"or, where it was cut off, run it again on that machine, or wait for {self.left:.0f} s"
+            f"{describe(self.owner)} works on this broker, last seen {self.age:.0f} s ago; {ended}, "
+            f"or, where it was cut off, run it again {again}, or wait for {self.left:.0f} s"
         )
 
 
 def describe(owner: Owner) -> str:
     """Which erasure it is, for a person."""
-    return f"the erasure that began on {owner.machine} at {owner.began:%Y-%m-%d %H:%M} UTC (pid {owner.pid})"
+    place = "in the container" if owner.is_in_container else "on"
+    return f"the erasure that began {place} {owner.machine} at {owner.began:%Y-%m-%d %H:%M} UTC (pid {owner.pid})"
 
 
 class NotOwned(Unreachable):

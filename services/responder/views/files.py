@@ -38,12 +38,19 @@ class Files:
         self._log = log
 
     @classmethod
-    async def open(cls, folder: Path, *, memory_limit: str, log: ComparedLog) -> "Files":
-        """Open today's file; while it has to be built, the newest older one goes on answering."""
+    async def open(
+        cls, folder: Path, *, memory_limit: str, log: ComparedLog, erased_at: datetime | None = None
+    ) -> "Files":
+        """Open today's file; while it has to be built, the newest older one goes on answering.
+
+        `erased_at`: when something was last erased from the log. What no room reads any more of before is removed.
+        """
         name = file_name()
         older = _older(folder, name)
         building = await _whole(folder / name, memory_limit, log)
         serving = await _open_older(older, building.committed, memory_limit, log) or building
+        if erased_at is not None:
+            _remove_written_before(erased_at, folder, {building.duck.path, serving.duck.path})
         return cls(building, serving, memory_limit, log)
 
     @property
@@ -196,6 +203,18 @@ def _write_down(folder: Path, found: Difference) -> None:
         write_whole(folder / BREAKS, msgspec.json.encode(known[:MOST_BREAKS]))
     except OSError as error:
         logger().warning("that the log is another one cannot be written down", file=BREAKS, reason=str(error))
+
+
+def _remove_written_before(moment: datetime, folder: Path, used: set[Path]) -> None:
+    """Remove files of views that were last written before an erasure: they have what was erased.
+
+    These are what was put aside, copies for queries, and files of earlier releases.
+    """
+    names = {one.name for path in used for one in _with_log(path)}
+    for path in folder.glob("*.duckdb*"):
+        if path.name not in names and path.stat().st_mtime < moment.timestamp():
+            path.unlink(missing_ok=True)
+            logger().info("a file of views from before an erasure is removed", file=path.name)
 
 
 def _remove(path: Path) -> None:

@@ -2,9 +2,10 @@
 
 import asyncio
 import json
+import re
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -78,7 +79,8 @@ async def test_the_broker_of_an_erasure_stores_as_much_as_the_team_s_as_safely_a
 
     assert own["max_payload"] >= ROOM * of_team["max_payload"]
     assert of_team["jetstream"]["config"]["sync_always"]
-    for name in ("max_storage", "store_dir", "sync_always"):
+    assert of_team["jetstream"]["config"]["max_storage"] <= own["jetstream"]["config"]["max_storage"]
+    for name in ("store_dir", "sync_always"):
         assert of_team["jetstream"]["config"][name] == own["jetstream"]["config"].get(name), name
 
 
@@ -148,13 +150,18 @@ async def test_a_fact_that_the_broker_would_not_take_with_its_masks_is_refused_b
 
 
 @pytest.mark.soak
-async def test_what_a_team_s_session_left_is_in_no_volume_after_the_steps_of_the_manual(
-    team: TeamBroker, home: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("what", "volumes_left"),
+    [("session", frozenset[str]()), ("memory", frozenset({"views"}))],
+    ids=["session", "memory, and the volume of views is not removed"],
+)
+async def test_what_a_team_has_erased_is_in_no_volume_after_the_steps_of_the_manual(
+    team: TeamBroker, home: Path, tmp_path: Path, what: str, volumes_left: frozenset[str]
 ) -> None:
     volumes = Volumes(tmp_path / "volumes")
     async with team_rooms(team, volumes, ANSWERING, ANNALS_EMBED__PROVIDER="off"):
-        await worked(team)
-        refused = await of_session(team, tmp_path / "elsewhere", "--yes", password=PASSWORDS["room"])
+        words = (what, await WORK[what](team))
+        refused = await erased_of(team, tmp_path / "elsewhere", *words, "--yes", password=PASSWORDS["room"])
         assert (1, 1) == (refused.returncode, len(refused.stderr.splitlines())), refused.stderr
         assert "deploy/README.md" in refused.stderr
         room = await team.connect("room")
@@ -166,20 +173,21 @@ async def test_what_a_team_s_session_left_is_in_no_volume_after_the_steps_of_the
 
     other = ErasureBroker(home)
     try:
-        dry_run = await of_session(other, tmp_path / "elsewhere")
-        assert (0, True) == (dry_run.returncode, f"{SESSION} of harbour" in dry_run.stdout), dry_run
+        dry_run = await erased_of(other, tmp_path / "elsewhere", *words)
+        assert (0, True) == (dry_run.returncode, PRINTED[what] in dry_run.stdout), dry_run
         address = {"ANNALS_NATS__URL": await other.url(), "ANNALS_NATS__USER": "room"}
-        killed = erasing.begun(tmp_path / "one", ("session", SESSION), COPYING, 3, **address)
+        killed = erasing.begun(tmp_path / "one", words, COPYING, 3, **address)
         await asyncio.to_thread(killed.communicate)
         assert -signal.SIGKILL == killed.returncode
-        second = await of_session(other, tmp_path / "elsewhere", "--yes")
+        second = await erased_of(other, tmp_path / "elsewhere", *words, "--yes")
         assert (1, True) == (second.returncode, "wait until it has ended" in second.stderr), second
-        done = await of_session(other, tmp_path / "one", "--yes")
+        done = await erased_of(other, tmp_path / "one", *words, "--yes")
         assert (0, True) == (done.returncode, "Nothing of it is left here." in done.stdout), done
+        assert "removed by the responder when it starts" in done.stdout
     finally:
         other.stop()
-    volumes.remove()
-    assert set() == await volumes_with(MARK, tmp_path)
+    volumes.remove(but=volumes_left)
+    assert volumes_left == await volumes_with(MARK, tmp_path)
 
     again = TeamBroker(home, **passwords())
     try:
@@ -190,8 +198,8 @@ async def test_what_a_team_s_session_left_is_in_no_volume_after_the_steps_of_the
     assert set() == await volumes_with(MARK, tmp_path)
 
 
-async def worked(team: TeamBroker) -> None:
-    """A developer's session and what a person has remembered, found by a search."""
+async def session_of(team: TeamBroker) -> str:
+    """A developer's session and what a person has remembered, found by a search; the session."""
     harness, person = await team.connect("harness"), await team.connect("person")
     reference = await Bodies(harness, INBOUND_BODIES).put(f"{'crane ' * 6_000}{MARK}")
     session = await begun(harness, "opencode", SESSION)
@@ -200,11 +208,35 @@ async def worked(team: TeamBroker) -> None:
     await session.says_parts("assistant", (ran,))
     await session.says_parts("assistant", (replace(ran, output="", output_ref=reference),))
     await session.step(())
-    await done(person, MemoryWrite(text="The quay has a red crane.", category="CONSTRAINTS"))
+    await done(person, CRANE)
     await until(lambda: is_found(harness, MARK))
     await until(lambda: is_found(harness, "red crane"))
     for bus in (harness, person):
         await bus.close()
+    return SESSION
+
+
+async def memory_of(team: TeamBroker) -> str:
+    """A memory that a session has quoted and has in its prompt, next to another one, found by a search; its id."""
+    harness, person = await team.connect("harness"), await team.connect("person")
+    text = f"The gate of {MARK} is closed on Mondays."
+    answer = await done(person, MemoryWrite(text=text, category="CONSTRAINTS"))
+    await done(person, CRANE)
+    session = await begun(harness, "opencode", SESSION)
+    await session.says(f"I read: {text}")
+    await session.step(())
+    await until(lambda: is_found(harness, MARK))
+    await until(lambda: is_found(harness, "red crane"))
+    for bus in (harness, person):
+        await bus.close()
+    return re.findall(r"\bm[0-9a-f]{10}\b", answer.text)[0]
+
+
+CRANE = MemoryWrite(text="The quay has a red crane.", category="CONSTRAINTS")
+WORK: Mapping[str, Callable[[TeamBroker], Awaitable[str]]] = {"session": session_of, "memory": memory_of}
+"""What a team has recorded of it, by the kind of an erasure."""
+PRINTED = {"session": f"{SESSION} of harbour", "memory": "of memory"}
+"""What a dry run prints."""
 
 
 async def is_found(bus: Bus, words: str) -> bool:
@@ -230,16 +262,16 @@ async def assert_gone(team: TeamBroker, subjects: list[str]) -> None:
         await bus.close()
 
 
-async def of_session(
-    broker: ListeningBroker, data: Path, *arguments: str, password: str = ""
+async def erased_of(
+    broker: ListeningBroker, data: Path, *words: str, password: str = ""
 ) -> "subprocess.CompletedProcess[str]":
-    """What `annals erase session` does on this broker, as a container of a room runs it."""
+    """What `annals erase` with these words does on this broker, as a container of a room runs it."""
     address = {
         "ANNALS_NATS__URL": await broker.url(),
         "ANNALS_NATS__USER": "room",
         "ANNALS_NATS__PASSWORD": password,
     }
-    return await asyncio.to_thread(erase, data, "session", SESSION, *arguments, **address)
+    return await asyncio.to_thread(erase, data, *words, **address)
 
 
 async def volumes_with(text: str, folder: Path) -> set[str]:

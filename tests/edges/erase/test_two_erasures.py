@@ -93,11 +93,25 @@ async def test_a_second_erasure_is_refused_with_who_works_there_and_what_to_do(t
         assert 1 == refused.returncode, refused.stdout
         assert platform.node() in refused.stderr
         assert "wait until it has ended" in refused.stderr
-        assert "run it again on that machine" in refused.stderr
+        assert "where it was cut off, run it again" in refused.stderr
         assert 1 == len(refused.stderr.strip().splitlines())
         shown = await asyncio.to_thread(erasing.erase, tmp_path / "two", "secret", word=SECOND, **team.address)
         assert (0, True) == (shown.returncode, "would be refused for now" in shown.stderr), shown.stderr
         assert before == await team.titles()
+
+
+@pytest.mark.parametrize(
+    ("is_in_container", "who", "remedy"),
+    [
+        (False, "began on 3f2a", "run it again on that machine, or wait for 50 s"),
+        (True, "began in the container 3f2a", "run it again with the same volume at its ANNALS_DATA, or wait for 50 s"),
+    ],
+)
+def test_who_reads_of_another_erasure_knows_where_it_is(who: str, remedy: str, *, is_in_container: bool) -> None:
+    owner = Owner("id", "3f2a", 7, NOON, is_in_container=is_in_container)
+    sentence = Lease(1, owner, 10.0).sentence
+    assert (True, True) == (who in sentence, remedy in sentence), sentence
+    assert is_in_container == ("`docker ps`" in sentence)
 
 
 async def test_of_two_on_one_machine_the_second_is_refused_too(team: Team, tmp_path: Path) -> None:
@@ -112,10 +126,10 @@ async def test_one_that_was_killed_is_taken_up_by_its_own_machine_at_once(
 ) -> None:
     async with fallen(team, tmp_path / "one", stage, "SIGKILL", 3600, writes):
         elsewhere = await team.erase(tmp_path / "two", FIRST)
-        assert (1, True) == (elsewhere.returncode, "run it again on that machine" in elsewhere.stderr)
+        assert (1, True) == (elsewhere.returncode, "where it was cut off, run it again" in elsewhere.stderr)
         done = await team.erase(tmp_path / "one", FIRST)
         assert 0 == done.returncode, done.stdout + done.stderr
-        assert "Cut off was the erasure that began on" in done.stderr
+        assert "Cut off was the erasure that began " in done.stderr
     assert [title.replace(FIRST, "[masked:erased]") for title in TITLES] == await team.titles()
     assert None is await lease_of(team.bus)
 
