@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -157,23 +157,21 @@ def installation() -> InstallationFactory:
     return running_installation
 
 
-@pytest.fixture(autouse=True)
-def _hasty(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A broker of a test's own is back in no time: nobody waits long before trying again."""
-    if request.node.get_closest_marker("broker"):
-        monkeypatch.setattr(connection, "RECONNECT_WAIT", 0.02)
-        monkeypatch.setattr(connection, "RESTART", 0.2)  # a test that has nobody who answers need not wait for one
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """What holds around each test. No fixture: thousands of tests would ask for it that need nothing of it.
 
-
-@pytest.fixture(autouse=True)
-def _plain_logs(request: pytest.FixtureRequest) -> None:
-    """Log lines are as in production where rooms work on a real broker, without the values of local variables."""
-    if request.node.get_closest_marker("broker"):
-        structlog.configure(processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()])
-
-
-@pytest.fixture(autouse=True)
-def _logs_of_its_own() -> Iterator[None]:
-    """What one test says of logs ends with it: the next one would write to a stream that is closed."""
-    yield
-    structlog.reset_defaults()
+    A broker of a test's own is back in no time, so nobody waits long before trying again. Where rooms work on a real
+    broker, log lines are as in production, without the values of local variables. What one test says of logs ends
+    with it: the next one would write to a stream that is closed.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if item.get_closest_marker("broker"):
+            patch.setattr(connection, "RECONNECT_WAIT", 0.02)
+            patch.setattr(connection, "RESTART", 0.2)  # a test that has nobody who answers need not wait for one
+            renderers = (structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer())
+            structlog.configure(processors=renderers)
+        try:
+            return (yield)
+        finally:
+            structlog.reset_defaults()

@@ -7,11 +7,14 @@ import asyncio
 import contextlib
 import ctypes
 import os
+import sys
 import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import timedelta
 from importlib import import_module
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 os.environ.setdefault("LANCEDB_LOG", "error")  # it would warn of every query that asks for no score
@@ -30,6 +33,8 @@ with contextlib.suppress(OSError, AttributeError):
     ctypes.CDLL(None).mallopt(ARENAS, 2)
 CACHE = 32 * 1024 * 1024
 """Bytes of indexes that are cached, and as many of what is known of files."""
+CATALOGUES = "lance_namespace_urllib3_client"
+"""A client of remote catalogues, of which the library uses the shapes of answers and we nothing else."""
 
 Columns = Mapping[str, Sequence[Any]]
 """Rows, given as columns."""
@@ -92,7 +97,7 @@ class Tables:
     @classmethod
     async def open(cls, folder: Path) -> "Tables":
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-        library = await asyncio.to_thread(import_module, "lancedb")
+        library = await asyncio.to_thread(_library)
         session = library.Session(CACHE, CACHE)
         return cls(await library.connect_async(folder, read_consistency_interval=FRESH, session=session))
 
@@ -248,6 +253,14 @@ class Table:
     async def _arrow(self, rows: Columns) -> pa.Table:
         shape = await self._table.schema()
         return pa.table({name: pa.array(rows[name], shape.field(name).type) for name in shape.names if name in rows})
+
+
+def _library() -> ModuleType:
+    """LanceDB, without all that its client of catalogues loads for itself: half of the time, and 14 MB."""
+    package = find_spec(CATALOGUES)
+    if package is not None:
+        sys.modules.setdefault(CATALOGUES, module_from_spec(package))
+    return import_module("lancedb")
 
 
 def _texts(value: object) -> str:

@@ -10,6 +10,7 @@ from schemas.subjects import PERSON, Address, BadSubject, parse_command
 from services.desk.core.commands import COMMANDS
 from services.desk.core.trust import trust_of
 from services.domain.senders import kind_of, name_of, reported, sender_of
+from tests.helpers.cells import cells
 
 PROJECT = Address("harbour")
 SESSION = Address("harbour", "s1")
@@ -17,8 +18,8 @@ NAMES = ("", "ada", "build", "historian", "dreamer", "desk", "person")
 EVERYBODY = [Actor(kind, name) for kind in get_args(ActorKind) for name in NAMES]
 
 
-@pytest.mark.parametrize("claimed", EVERYBODY)
-@pytest.mark.parametrize("address", [PROJECT, SESSION])
+@cells("claimed", EVERYBODY)
+@cells("address", [PROJECT, SESSION])
 def test_on_a_person_s_subject_a_person_has_sent_it_whoever_it_claims_to_be(address: Address, claimed: Actor) -> None:
     sender = sender_of(address, PERSON, claimed)
     assert (Actor("person", claimed.id), "person") == (sender, trust_of(sender))
@@ -51,7 +52,7 @@ def test_on_a_project_s_subject_a_room_has_sent_it(claimed: Actor, trust: str) -
     assert (claimed, trust) == (sender_of(PROJECT, "", claimed), trust_of(claimed))
 
 
-@pytest.mark.parametrize("claimed", [one for one in EVERYBODY if one.kind != "room"])
+@cells("claimed", [one for one in EVERYBODY if one.kind != "room"])
 def test_a_room_speaks_for_nobody(claimed: Actor) -> None:
     with pytest.raises(BadSubject, match=r"on their own subject: one that ends in \.person"):
         sender_of(PROJECT, "", claimed)
@@ -72,10 +73,8 @@ def test_a_sender_that_a_harness_names_is_recorded_as_its_claim() -> None:
     assert ("person", "ada") == (kind_of(Actor("person", "ada")), name_of(Actor("person", "ada")))
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize(
-    "user", ["room", "harness", "PERSON", "Person", "_", "*", ">", "", "person.person", "=70erson"]
-)
+@cells("command", COMMANDS)
+@cells("user", ["room", "harness", "PERSON", "Person", "_", "*", ">", "", "person.person", "=70erson"])
 def test_no_other_last_token_makes_a_person(command: type, user: str) -> None:
     with pytest.raises(BadSubject):
         parse_command(f"do.harbour.s1.{command.TYPE}.{user}")

@@ -7,6 +7,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from services.domain.secrets import mask
+from tests.helpers.cells import cells
 
 pytestmark = pytest.mark.slow
 
@@ -156,7 +157,7 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize(("frame", "secret", "kind"), SHOWN, ids=[frame for frame, _, _ in SHOWN])
+@cells("frame, secret, kind", SHOWN)
 def test_only_the_value_of_a_telling_key_is_masked(frame: str, secret: str, kind: str) -> None:
     assert frame.format(f"[masked:{kind}]") == mask(frame.format(secret))
 
@@ -320,7 +321,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@cells("text", PLAIN)
 def test_code_and_prose_about_secrets_stay_as_they_are(text: str) -> None:
     assert mask(text) is text
 

@@ -11,6 +11,7 @@ from services.dreamer.core.verdicts import BARRED, judge
 from services.dreamer.looks import file_look
 from services.dreamer.public_web import PublicEndpoint, PublicWeb, public_endpoints
 from services.dreamer.tree import Checkout
+from tests.helpers.cells import cells
 from tests.helpers.memory_books import NOON, Desk
 
 HOSTS = (
@@ -91,7 +92,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("condition", REFUSED, ids=str)
+@cells("condition", REFUSED)
 def test_what_is_never_looked_at_is_refused_with_the_right_form(condition: dict[str, object]) -> None:
     desk = Desk()
     answer = desk.say(NoteWrite("Ship it.", condition=condition), "agent", "s1")

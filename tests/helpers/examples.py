@@ -2,9 +2,12 @@
 
 import os
 from collections.abc import Sequence
+from typing import TypeVar
 
 import pytest
 from hypothesis import settings
+
+T = TypeVar("T")
 
 QUICK, THOROUGH = "QUICK", "THOROUGH"
 FEWEST = 5
@@ -22,6 +25,14 @@ SOME_AND_ALL = [
     pytest.param(True, id="all", marks=[pytest.mark.soak, pytest.mark.timeout(1_800)]),
 ]
 """The parameters of a test with a broker that tries a share of its cases, and all of them in `make soak`."""
+
+
+SHARE = 4
+
+
+def share(cases: Sequence[T], turn: int) -> Sequence[T]:
+    """Every fourth of the cases that one test tries, of which another one with another turn tries others; or all."""
+    return cases if os.environ.get(THOROUGH) else cases[turn % SHARE :: SHARE]
 
 
 def examples(most: int) -> int:

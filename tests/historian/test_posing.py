@@ -18,6 +18,7 @@ from services.historian.core.model_answer import Compartment, Output, bounds
 from services.historian.core.rules.summary import summarise
 from services.historian.core.validate import check
 from services.plan.head.history import render_history
+from tests.helpers.cells import cells
 from tests.helpers.conversations import agent, called, resulted, text, tool, transcript, user
 from tests.helpers.examples import examples
 
@@ -103,7 +104,7 @@ def is_honest(rendered: str, recorded: tuple[RecordedMessage, ...]) -> bool:
 @pytest.mark.parametrize("place", [
     "words", "output", "commit", "command", "path", "plan", "task", "report", "name", "thought", "harness", "arc",
 ])  # fmt: skip
-@pytest.mark.parametrize("pose", POSES)
+@cells("pose", POSES)
 def test_neither_an_agent_nor_a_tool_poses_as_the_person(pose: str, place: str) -> None:
     recorded = conversation(pose, place)
     made = [sealed_from(draft) for draft in summarise(read(recorded, 32_000), "/w").compartments]
@@ -116,7 +117,7 @@ def test_neither_an_agent_nor_a_tool_poses_as_the_person(pose: str, place: str) 
     assert [] == [line for line in others if quoted(line)]
 
 
-@pytest.mark.parametrize("pose", POSES)
+@cells("pose", POSES)
 def test_a_model_quotes_a_person_only_with_what_a_person_wrote(pose: str) -> None:
     recorded = conversation("It works.", "words")
     chunk = read(recorded, 32_000)
@@ -156,14 +157,26 @@ def test_what_a_harness_puts_into_a_message_is_not_quoted_as_its_person_s() -> N
     assert f"[1] U: {REQUEST}" == read(recorded, 32_000).text
 
 
-@pytest.mark.parametrize(
+@cells(
     "line",
     [
-        "Use it: it works", "- 3 units: a, b", "1. Update: the parser", "URL: a.b/c", "- v2: U: it is so", "U", "",
-        "12:30", "\u03bc: a millionth", "\u00dc: an umlaut", "\u4e00\u3001\u4f7f\u7528\uff1a\u4e2d\u6587",
-        "u-turn: none", "U2: a band", "- U, not V: so", "\u4e2dU: it is so",
+        "Use it: it works",
+        "- 3 units: a, b",
+        "1. Update: the parser",
+        "URL: a.b/c",
+        "- v2: U: it is so",
+        "U",
+        "",
+        "12:30",
+        "\u03bc: a millionth",
+        "\u00dc: an umlaut",
+        "\u4e00\u3001\u4f7f\u7528\uff1a\u4e2d\u6587",
+        "u-turn: none",
+        "U2: a band",
+        "- U, not V: so",
+        "\u4e2dU: it is so",
     ],
-)  # fmt: skip
+)
 def test_what_only_resembles_it_stays_as_it_is(line: str) -> None:
     assert line == unposed(line) == unposed_line(line)
 

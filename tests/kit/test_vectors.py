@@ -1,10 +1,11 @@
 """The door to LanceDB, on real tables in a folder."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from services.kit.vectors import Column, Columns, Table, Tables, among, quoted
+from services.kit.vectors import CATALOGUES, Column, Columns, Table, Tables, among, quoted
 
 SHAPE = (
     Column("key", "text"),
@@ -45,6 +46,14 @@ async def table(tmp_path: Path) -> Table:
 
 async def ids(table: Table, where: str | None = None) -> list[str]:
     return sorted(row["key"] for row in await table.rows(["key"], where))
+
+
+async def test_questions_to_remote_catalogues_are_not_loaded(table: Table) -> None:
+    """It would take half of the time in which a room that searches is there."""
+    await table.put(rows("a"))
+    loaded = [name for name in sys.modules if name.startswith(f"{CATALOGUES}.")]
+    assert f"{CATALOGUES}.models" in loaded
+    assert [] == [name for name in loaded if not name.startswith(f"{CATALOGUES}.models")]
 
 
 async def test_a_row_that_is_written_again_is_one_row(table: Table) -> None:

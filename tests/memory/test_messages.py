@@ -3,12 +3,11 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from schemas.commands import MemoryWrite
 from services.memory.candidates import from_person
 from services.memory.decide.admission import admit
 from services.memory.decide.asking import Origin, candidate_of, candidates_in_message
+from tests.helpers.cells import cells
 from tests.helpers.memory_books import Desk
 
 MESSAGES: dict[str, list[str]] = json.loads(Path(__file__).with_name("messages.json").read_text())
@@ -41,22 +40,22 @@ def written_by_an_agent(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("message", MESSAGES["pasted"])
+@cells("message", MESSAGES["pasted"])
 def test_nothing_of_what_somebody_else_wrote_holds_at_once(message: str) -> None:
     assert [] == active(taken_in(message))
 
 
-@pytest.mark.parametrize("message", MESSAGES["typed"])
+@cells("message", MESSAGES["typed"])
 def test_what_a_person_asks_for_or_lays_down_holds_at_once(message: str) -> None:
     assert active(taken_in(message))
 
 
-@pytest.mark.parametrize("message", MESSAGES["only_mentioned"])
+@cells("message", MESSAGES["only_mentioned"])
 def test_what_is_only_mentioned_does_not_last_whoever_brings_it(message: str) -> None:
     assert [] == active(taken_in(message))
     assert [] == written_by_an_agent(message)
 
 
-@pytest.mark.parametrize("text", MESSAGES["lasting"])
+@cells("text", MESSAGES["lasting"])
 def test_what_lasts_is_taken_from_an_agent(text: str) -> None:
     assert written_by_an_agent(text)

@@ -5,21 +5,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.memory.sameness import sentence_key, speaks_against
+from tests.helpers.cells import cells
 from tests.memory import sentence_pairs as pairs
 
 
-@pytest.mark.parametrize(("one", "other"), pairs.SEEN_DIFFERENT + pairs.UNSEEN_DIFFERENT + pairs.CONTRADICTIONS)
+@cells("one, other", pairs.SEEN_DIFFERENT + pairs.UNSEEN_DIFFERENT + pairs.CONTRADICTIONS)
 def test_numbers_names_negations_and_order_make_two_sentences(one: str, other: str) -> None:
     assert sentence_key(one) != sentence_key(other)
 
 
-@pytest.mark.parametrize(("one", "other"), pairs.SEEN_SAME + pairs.UNSEEN_SAME)
+@cells("one, other", pairs.SEEN_SAME + pairs.UNSEEN_SAME)
 def test_case_punctuation_and_words_that_say_nothing_make_none(one: str, other: str) -> None:
     assert sentence_key(one) == sentence_key(other)
     assert not speaks_against(one, other)
 
 
-@pytest.mark.parametrize(("one", "other"), pairs.UNSEEN_AGAINST + pairs.CONTRADICTIONS)
+@cells("one, other", pairs.UNSEEN_AGAINST + pairs.CONTRADICTIONS)
 def test_another_word_in_one_place_speaks_against_a_sentence(one: str, other: str) -> None:
     assert speaks_against(one, other)
     assert speaks_against(other, one)

@@ -3,6 +3,7 @@ import pytest
 from msgspec import inspect as mi
 
 from schemas.events import EVENTS, Event
+from tests.helpers.cells import cells
 
 SCALARS = (mi.StrType, mi.IntType, mi.FloatType, mi.BoolType, mi.DateTimeType)
 
@@ -21,7 +22,7 @@ def is_flat(info: mi.Type) -> bool:
             return isinstance(info, SCALARS)
 
 
-@pytest.mark.parametrize("event_class", EVENTS, ids=lambda event_class: event_class.TYPE)
+@cells("event_class", EVENTS)
 def test_every_event_is_flat(event_class: type[Event]) -> None:
     fields = msgspec.structs.fields(event_class)
     assert [] == [field.name for field in fields if not is_flat(mi.type_info(field.type))]

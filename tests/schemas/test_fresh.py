@@ -1,5 +1,6 @@
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from schemas.events import EVENTS
 from services.desk.core.commands import COMMANDS
 from services.generate.__main__ import DOCS, JSON, PAGES, ROOT, main, stale
 from services.generate.schema import ASKS, reply_to
+from tests.helpers.cells import cells
 
 ASYNCAPI: dict[str, Any] = msgspec.json.decode((JSON / "asyncapi.json").read_bytes())
 ADDRESSES = {channel["address"] for channel in ASYNCAPI["channels"].values()}
@@ -27,10 +29,15 @@ def references(node: object) -> Iterator[str]:
             yield from (reference for child in node for reference in references(child))
 
 
+@cache
+def document(file: Path) -> Any:  # noqa: ANN401 - any document
+    return msgspec.json.decode(file.read_bytes())
+
+
 def resolve(file: Path, reference: str) -> Any:  # noqa: ANN401 - any node of a document
     """What a reference in a file leads to."""
     name, _, pointer = reference.partition("#/")
-    node = msgspec.json.decode((file.parent / name if name else file).read_bytes())
+    node = document(file.parent / name if name else file)
     for key in pointer.split("/"):
         node = node[key]
     return node
@@ -79,7 +86,7 @@ def test_no_file_lies_among_the_generated_ones() -> None:
     assert SCHEMAS == sorted(path for path, _ in PAGES if path.parent == JSON)
 
 
-@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
+@cells("path", SCHEMAS)
 def test_every_reference_leads_somewhere(path: Path) -> None:
     for reference in references(msgspec.json.decode(path.read_bytes())):
         assert isinstance(resolve(path, reference), dict), reference
@@ -96,14 +103,14 @@ def test_every_event_command_and_question_has_its_address() -> None:
     assert expected == ADDRESSES - {None}
 
 
-@pytest.mark.parametrize("name", ASYNCAPI["channels"])
+@cells("name", ASYNCAPI["channels"])
 def test_the_parameters_of_an_address_are_declared(name: str) -> None:
     channel = ASYNCAPI["channels"][name]
     named = set(re.findall(r"{(\w+)}", channel["address"] or ""))
     assert named == set(channel.get("parameters", {}))
 
 
-@pytest.mark.parametrize("name", ASYNCAPI["operations"])
+@cells("name", ASYNCAPI["operations"])
 def test_an_operation_uses_messages_of_its_own_channel(name: str) -> None:
     operation = ASYNCAPI["operations"][name]
     assert operation["action"] in {"send", "receive"}
@@ -112,24 +119,24 @@ def test_an_operation_uses_messages_of_its_own_channel(name: str) -> None:
         assert all(message["$ref"].startswith(prefix) for message in side["messages"])
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.TYPE)
+@cells("command", COMMANDS)
 def test_every_command_is_sent_and_answered(command: Any) -> None:  # noqa: ANN401 - pytest's parameter
     assert "#/channels/do.reply" == ASYNCAPI["operations"][f"do.{command.TYPE}"]["reply"]["channel"]["$ref"]
 
 
-@pytest.mark.parametrize("ask", ASKS, ids=lambda ask: ask.NAME)
+@cells("ask", ASKS)
 def test_every_question_is_sent_and_has_its_own_reply(ask: Any) -> None:  # noqa: ANN401 - pytest's parameter
     reply = ASYNCAPI["components"]["messages"][f"ask.{ask.NAME}.reply"]["payload"]["schema"]["$ref"]
     assert reply.endswith(f"/{reply_to(ask).__name__}")
 
 
-@pytest.mark.parametrize("name", ["in", *(f"log.{event.TYPE}" for event in EVENTS)])
+@cells("name", ["in", *(f"log.{event.TYPE}" for event in EVENTS)])
 def test_what_is_stored_in_a_stream_carries_its_id(name: str) -> None:
     headers = resolve(JSON / "asyncapi.json", ASYNCAPI["components"]["messages"][name]["headers"]["$ref"])
     assert ["Nats-Msg-Id"] == headers["required"]
 
 
-@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.TYPE)
+@cells("event", EVENTS)
 def test_every_event_has_its_section(event: Any) -> None:  # noqa: ANN401 - pytest's parameter
     assert f"### {event.TYPE}\n" in (DOCS / "events.md").read_text(encoding="utf-8")
 

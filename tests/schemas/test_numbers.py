@@ -12,6 +12,7 @@ from schemas.numbers import MOST
 from schemas.view_asks import SqlAsk
 from services.desk.core.commands import COMMANDS
 from services.generate.schema import ASKS
+from tests.helpers.cells import cells
 
 HEAD = b'{"id":"a","at":"2026-03-07T12:00:00Z","items":['
 
@@ -37,7 +38,7 @@ def _of(info: mi.Type) -> Iterator[mi.IntType | mi.FloatType]:
 SENT = [Inbound, *COMMANDS, *(one for one in ASKS if one is not SqlAsk)]  # the limits of that are settings
 
 
-@pytest.mark.parametrize("struct", SENT, ids=lambda one: one.__name__)
+@cells("struct", SENT)
 def test_every_number_that_is_sent_has_bounds_that_add_up(struct: type[msgspec.Struct]) -> None:
     for name, number in numbers(struct):
         assert number.ge is not None, name
@@ -45,8 +46,8 @@ def test_every_number_that_is_sent_has_bounds_that_add_up(struct: type[msgspec.S
         assert -MOST <= number.ge <= number.le <= MOST, name
 
 
-@pytest.mark.parametrize("number", [2**53, -(2**53), 2**63 - 1, 2**64, 10**400, "1e400", "1e999999999"])
-@pytest.mark.parametrize("name", ["input", "output", "cache_read", "cost"])
+@cells("number", [2**53, -(2**53), 2**63 - 1, 2**64, 10**400, "1e400", "1e999999999"])
+@cells("name", ["input", "output", "cache_read", "cost"])
 def test_a_number_beyond_is_refused_with_what_is_taken(name: str, number: object) -> None:
     given = {"input": 1, name: number}
     fields = ",".join(f'"{key}":{value}' for key, value in given.items())

@@ -30,6 +30,7 @@ from services.settings import (
 from services.settings.entries import SettingEntry, groups_of, value_of
 from services.settings.models import build_group, model_of
 from services.settings.sources import ENTRIES, VARIABLES
+from tests.helpers.cells import cells
 from tests.helpers.sourced_settings import Loading, lines, loading
 
 __all__ = ["loading"]
@@ -135,7 +136,7 @@ def samples(entry: SettingEntry) -> list[object]:
     return [{"near/small": 42}] if isinstance(default, Mapping) else ["some text"]
 
 
-@pytest.mark.parametrize("key", ENTRIES)
+@cells("key", ENTRIES)
 @pytest.mark.parametrize("source", ["environment", "file", "both"])
 def test_every_setting_can_be_set_from_each_source(loading: Loading, key: str, source: str) -> None:
     """`both`: itself from the environment, and what it depends on from the file."""
@@ -154,8 +155,8 @@ def test_every_setting_can_be_set_from_each_source(loading: Loading, key: str, s
         assert ("environment" == loaded.sources[key]) == (key in variables or ENTRIES[key].variable in variables)
 
 
-@pytest.mark.parametrize("key", [key for key, entry in ENTRIES.items() if entry.kind is float])
-@pytest.mark.parametrize("text", ["nan", "inf", "1e999"])
+@cells("key", [key for key, entry in ENTRIES.items() if entry.kind is float])
+@cells("text", ["nan", "inf", "1e999"])
 def test_no_setting_takes_a_number_that_is_not_finite(loading: Loading, key: str, text: str) -> None:
     for loaded in (
         loading({ENTRIES[key].variable: text}),

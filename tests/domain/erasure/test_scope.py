@@ -44,6 +44,7 @@ from services.domain.erasure.survey import Survey, Unknown
 from services.domain.record import read_record
 from services.generate.__main__ import GOLDEN
 from tests.helpers.broker_world import HARBOUR, wrapped
+from tests.helpers.cells import cells
 
 PROJECT = Address(HARBOUR.project)
 LEAKY, CHILD, COPY, OTHER = (Address(HARBOUR.project, name) for name in ("leaky", "child", "copy", "other"))
@@ -64,7 +65,7 @@ def survey(*facts: tuple[Event, Address]) -> Survey:
     return made
 
 
-@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
+@cells("path", sorted(GOLDEN.glob("*.json")))
 def test_a_fact_that_goes_is_a_position_that_every_room_passes_over(path: Path) -> None:
     before = decode_envelope(path.read_bytes())
     subject = Address(before.project, before.session).log(before.type)

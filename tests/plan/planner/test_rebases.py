@@ -48,7 +48,7 @@ def by_choice(played: Played) -> list[Rebase]:
 
 
 def test_in_a_session_of_steady_work_every_rebase_by_choice_has_paid_before_the_next() -> None:
-    played = play(steady(80), 128_000, tidy=False)
+    played = play(steady(40), 128_000, tidy=False)
 
     assert len(by_choice(played)) >= 3
     assert [rebase for rebase in by_choice(played) if rebase.followed <= rebase.break_even] == []
@@ -58,7 +58,7 @@ def test_in_a_session_of_steady_work_every_rebase_by_choice_has_paid_before_the_
 @pytest.mark.parametrize("tidy", [True, False])
 def test_where_little_can_go_room_is_not_made_again_and_again(*, tidy: bool) -> None:
     """A model so small that half of its window is protected: each turn brings more than the threshold leaves."""
-    played = play(steady(40), 48_000, tidy=tidy)
+    played = play(steady(25), 48_000, tidy=tidy)
 
     assert [rebase for rebase in by_choice(played) if rebase.is_net_loss] == []
     assert [rebase for rebase in played.rebases if rebase.planned < 0.95 * rebase.rewritten] == []

@@ -13,6 +13,7 @@ from services.domain.limits import Limits, Prices
 from services.plan.lanes import LANES
 from services.plan.planner.full_turns import BLIND, FULL
 from services.plan.planner.plan import STUCK
+from tests.helpers.examples import soak
 from tests.helpers.harness import Call, Harness, cost, edits_of, ran, rebases, text_part, thought
 from tests.helpers.tool_calls import called
 
@@ -61,6 +62,15 @@ def test_a_pause_in_a_turn_that_binds_takes_nothing_from_what_comes_behind_it(pa
         assert call.made.notices == ()
         harness.use(3_500 + cost(call.served), message=f"u{number}")
         harness.assistant(called("bash", {"command": f"c{number}"}, f"{number}" * 2_500, call=f"k{number}"))
+
+
+DENSITIES = [0.8, 1.2, 1.6, 2.5]
+"""Tokens that a model counts for one of ours."""
+
+
+def densities(*tried: float, most: float) -> list[object]:
+    """Those up to this one; what lies between those that are tried says the same, and is soak."""
+    return [pytest.param(one, marks=soak(unless=one in tried)) for one in DENSITIES if one <= most]
 
 
 class Model:
@@ -166,7 +176,7 @@ def work(model: Model, calls: int = 120) -> None:
 
 
 @pytest.mark.parametrize("words", WORDINGS)
-@pytest.mark.parametrize("density", [0.8, 1.2, 1.6])
+@pytest.mark.parametrize("density", densities(0.8, 1.6, most=1.6))
 def test_dense_text_is_refused_once_at_most(density: float, words: str) -> None:
     model = Model(60_000, density=density, words=words)
     work(model)
@@ -175,7 +185,7 @@ def test_dense_text_is_refused_once_at_most(density: float, words: str) -> None:
 
 
 @pytest.mark.parametrize("words", [COUNTED, LIMITED])
-@pytest.mark.parametrize("density", [0.8, 1.6, 2.5])
+@pytest.mark.parametrize("density", densities(0.8, 2.5, most=2.5))
 def test_a_limit_that_a_refusal_names_is_learned_by_it(density: float, words: str) -> None:
     model = Model(60_000, density=density, words=words)
     model.harness.context_limit = 0
@@ -185,7 +195,7 @@ def test_a_limit_that_a_refusal_names_is_learned_by_it(density: float, words: st
 
 @pytest.mark.parametrize("words", ASSUMED_EXCESS)
 @pytest.mark.parametrize("reports", [True, False])
-@pytest.mark.parametrize("density", [0.8, 1.2, 1.6, 2.5])
+@pytest.mark.parametrize("density", densities(0.8, 2.5, most=2.5))
 def test_a_limit_that_no_refusal_names_is_learned_by_a_few(density: float, reports: bool, words: str) -> None:  # noqa: FBT001
     model = Model(60_000, density=density, reports=reports, words=words)
     model.harness.context_limit = 0
