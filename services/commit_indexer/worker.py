@@ -7,19 +7,18 @@ from contextlib import aclosing
 from typing import ClassVar
 
 from schemas.events import (
-    CommitMentioned,
-    CommitsAdvanced,
-    CommitSeen,
     Event,
     PartRecorded,
     ProjectIdentified,
     ProjectMerged,
     alias,
 )
+from services.commit_indexer import core
 from services.commit_indexer.core.sources import ProjectPlaces, RepositorySource, evolve, sources
 from services.commit_indexer.mirror import MirrorBusy
 from services.commit_indexer.naming import MentionReader
 from services.commit_indexer.reading import RepositoryReading, Unread
+from services.domain.registry import events_made_in
 from services.kit.alias_reader import AliasReader
 from services.kit.background import begin
 from services.kit.bus import BrokerError, Unreachable
@@ -41,7 +40,7 @@ class CommitIndexer:
         PartRecorded,
         *alias.EVENTS,
     )
-    WRITES: ClassVar[tuple[type[Event], ...]] = (CommitSeen, CommitsAdvanced, CommitMentioned)
+    WRITES: ClassVar[tuple[type[Event], ...]] = events_made_in(core)
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit

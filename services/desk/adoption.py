@@ -101,7 +101,7 @@ class Adoption:
 
         async def reopen(draft: Draft[Book]) -> None:
             if draft.state.moved_to:
-                draft.record(MemoryMoved(name=""))
+                draft.record(_moved(""))
 
         actor = Actor("room", self._kit.room)
         for address, decide in ((project, archive), (former, reopen)):
@@ -145,7 +145,7 @@ class Adoption:
 
         async def decide(draft: Draft[Book]) -> None:
             if not draft.state.moved_to:
-                draft.record(MemoryMoved(name=project.project))
+                draft.record(_moved(project.project))
 
         actor = Actor("room", self._kit.room)
         await self._books.handle(former, decide, cause=f"moved/{added.id}", at=added.at, actor=actor)
@@ -204,3 +204,8 @@ async def book_at(reader: LogReader, project: Address, position: int) -> Book:
         if record.event is not None:
             book = folded(evolve, book, record.event, record.envelope)
     return book
+
+
+def _moved(name: str) -> MemoryMoved:
+    """The fact that a book goes on under this name; empty: it is open again."""
+    return MemoryMoved(name=name)

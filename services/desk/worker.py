@@ -12,21 +12,17 @@ from schemas.codec import encode
 from schemas.commands import Answer, Command, CommandMessage, FlushRequest, HistoryRebuild, HistoryRescore
 from schemas.events import (
     EVENTS,
-    AliasProposed,
     DreamOrdered,
     DropRequested,
     Event,
     FlushRequested,
     HistoryOrdered,
-    MemoryMoved,
-    MemoryRetrieved,
     MessageListed,
     MessageRecorded,
     MessageRemoved,
     NativeCompacted,
     PartRecorded,
     PartRemoved,
-    ProfileBound,
     ProjectClaimed,
     ProjectIdentified,
     ProjectMerged,
@@ -48,6 +44,7 @@ from schemas.events import (
     settings,
 )
 from schemas.subjects import Address, BadSubject, parse_command
+from services.desk import adoption, core
 from services.desk.books import Books
 from services.desk.core import dreams, session
 from services.desk.core.commands import COMMANDS, WRITES, decide, misplaced, rule_of
@@ -70,6 +67,7 @@ from services.domain.finding import echo
 from services.domain.guards import WRITTEN
 from services.domain.misread import misread
 from services.domain.project_settings import ProjectSettings, with_own
+from services.domain.registry import events_made_in
 from services.domain.secrets import mask
 from services.domain.senders import sender_of
 from services.kit import metrics
@@ -79,6 +77,7 @@ from services.kit.cache import Sessions
 from services.kit.nouns import NounReader
 from services.kit.room import Kit
 from services.memory.book import Book
+from services.memory.decide import retrieving
 from services.memory.profiles import Profiles
 from services.settings.dream_tasks import TASKS
 
@@ -90,14 +89,9 @@ S = TypeVar("S")
 FAILED = (
     "Nothing was written: the desk failed at this command. Its log lines say why; `annals doctor` says where they are."
 )
-WRITES_BY_ITSELF: tuple[type[Event], ...] = (
-    AliasProposed,
-    MemoryMoved,
-    MemoryRetrieved,
-    ProfileBound,
-)
-"""The events that no command leads to: what names are claimed, what moves with a name, what searches have returned, and
-whose session it is."""
+MADE = events_made_in(core, adoption, retrieving)
+"""Among them the events that no command leads to: what names are claimed, what moves with a name, what searches have
+returned, and whose session it is."""
 Decider = Callable[[Address, CommandMessage, Command], Awaitable[Answer]]
 
 
@@ -136,7 +130,7 @@ class Desk:
         *settings.EVENTS,
         *docs.EVENTS,
     )
-    WRITES: ClassVar[tuple[type[Event], ...]] = tuple(one for one in EVENTS if one in {*WRITES, *WRITES_BY_ITSELF})
+    WRITES: ClassVar[tuple[type[Event], ...]] = tuple(one for one in EVENTS if one in {*WRITES, *MADE})
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit

@@ -250,7 +250,7 @@ class DreamRun:
         return refused
 
 
-def _started(run: str, now: Dreams) -> Sequence[Event]:
+def _started(run: str, now: Dreams) -> Sequence[DreamStarted]:
     memories = sum(memory.is_active for memory in now.book.memories.values())
     return () if now.run.is_started else [DreamStarted(run=run, memories=memories)]
 

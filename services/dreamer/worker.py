@@ -12,7 +12,6 @@ from schemas.events import (
     DreamFinished,
     DreamOrdered,
     DreamRequested,
-    DreamStarted,
     Event,
     FileTouched,
     KeyFileDismissed,
@@ -24,8 +23,6 @@ from schemas.events import (
     SessionOpened,
     SettingsApplied,
     StepOpened,
-    TaskAsked,
-    TaskFinished,
     ToolRan,
     docs,
     memory,
@@ -38,6 +35,8 @@ from services.domain.dream_times import DreamTimes
 from services.domain.guards import WRITTEN
 from services.domain.outcome import Done
 from services.domain.project_settings import with_own
+from services.domain.registry import events_made_in
+from services.dreamer import core, runs
 from services.dreamer.core.found import TASKS
 from services.dreamer.core.schedule import Timetable, due, next_due, timetable_of
 from services.dreamer.core.state import AFTER_NOTES, CHANGES, NOUNS, Dreams, evolve
@@ -90,7 +89,7 @@ class Dreamer:
         QuestionAnswered,
         QuestionWithdrawn,
     )
-    WRITES: ClassVar[tuple[type[Event], ...]] = (DreamRequested, DreamStarted, TaskAsked, TaskFinished, DreamFinished)
+    WRITES: ClassVar[tuple[type[Event], ...]] = events_made_in(core, runs)
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit
@@ -106,8 +105,8 @@ class Dreamer:
         models = Models(kit.settings.model, harness=harness)
         kit.stack.push_async_callback(models.close)
         self._questions = TaskQuestions(kit, models, settings.questions)
-        runs = DreamRuns(kit, self._dreams.newest, self._tasks, self._questions)
-        self.jobs = JobRunner(kit, self._dreams, runs, DreamRequested, durable=JOBS, at_once=1)
+        working = DreamRuns(kit, self._dreams.newest, self._tasks, self._questions)
+        self.jobs = JobRunner(kit, self._dreams, working, DreamRequested, durable=JOBS, at_once=1)
         self._orders = log_consumer(kit, CALLING, self._work)
         quiet = timedelta(seconds=settings.quiet)
         self.watch = Watch(kit, self.look, quiet)

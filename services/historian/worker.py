@@ -6,25 +6,16 @@ from typing import ClassVar
 import msgspec
 
 from schemas.events import (
-    CompartmentRescored,
-    CompartmentSealed,
     DropRequested,
     Event,
-    FactExtracted,
-    HistoryAbandoned,
-    HistoryAdvanced,
-    HistoryAttempted,
     HistoryFailed,
-    HistoryInherited,
     HistoryOrdered,
-    HistoryReplaced,
     HistoryRequested,
     LimitLearned,
     LimitWithdrawn,
     MessageListed,
     MessageRecorded,
     MessageRemoved,
-    ObservationRecorded,
     OverflowDetected,
     PartRecorded,
     PartRemoved,
@@ -42,6 +33,8 @@ from schemas.events import (
 )
 from schemas.subjects import Address
 from services.domain.compartments import AHEAD
+from services.domain.registry import events_made_in
+from services.historian import core, writers
 from services.historian.compression_job import CompressionJob
 from services.historian.core.lifecycle import RESCORE, pause
 from services.historian.core.limits import HistoryLimits
@@ -94,19 +87,7 @@ class Historian:
         QuestionAnswered,
         QuestionWithdrawn,
     )
-    WRITES: ClassVar[tuple[type[Event], ...]] = (
-        HistoryRequested,
-        HistoryAttempted,
-        HistoryAdvanced,
-        HistoryFailed,
-        HistoryReplaced,
-        HistoryAbandoned,
-        HistoryInherited,
-        CompartmentSealed,
-        CompartmentRescored,
-        FactExtracted,
-        ObservationRecorded,
-    )
+    WRITES: ClassVar[tuple[type[Event], ...]] = events_made_in(core, writers)
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit

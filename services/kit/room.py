@@ -29,6 +29,8 @@ class Kit(msgspec.Struct, frozen=True):
 class Room(Protocol):
     """A worker. `READS` and `WRITES` are all the event types it touches; each type has one writer.
 
+    `WRITES` is derived: `events_made_in` reads it from the functions that decide.
+
     One with `GIVES_WAY = True` does nothing that a model call waits for: it runs at a lower priority. One with
     `WATCHES_STREAMS = True` reports what the streams next to the log have lost.
     """

@@ -7,15 +7,17 @@ from typing import Any, ClassVar, TypeVar
 
 from schemas.ask import Ask
 from schemas.envelope import Envelope
-from schemas.events import EVENTS, ErasureOrdered, Event, HintDecided, PlanExtended, PlanRebased
+from schemas.events import EVENTS, ErasureOrdered, Event
 from services.domain import language
 from services.domain.learned_limits import GLOBAL
-from services.domain.registry import registered
+from services.domain.registry import events_made_in, registered
 from services.kit.asks import AskHandler
 from services.kit.background import begin
 from services.kit.projector import CommitPace, Projector
 from services.kit.room import Kit
 from services.kit.turns import Queue
+from services.plan import planner
+from services.plan.lanes import hint_decisions
 from services.responder import answers
 from services.responder.answers.base import PLANS, Context, Question
 from services.responder.hinting import Hinting
@@ -45,7 +47,7 @@ class Responder:
 
     NAME: ClassVar[str] = "responder"
     READS: ClassVar[tuple[type[Event], ...]] = EVENTS
-    WRITES: ClassVar[tuple[type[Event], ...]] = (PlanExtended, PlanRebased, HintDecided)
+    WRITES: ClassVar[tuple[type[Event], ...]] = events_made_in(planner, hint_decisions)
 
     async def open(self, kit: Kit) -> None:
         """Open the views, follow the log, and serve every registered question."""

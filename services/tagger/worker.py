@@ -1,35 +1,14 @@
 """The tagger's wiring: inbound messages in, canonical facts out."""
 
 import asyncio
+from collections.abc import Iterable
 from typing import ClassVar
 
 import msgspec
 
 from schemas.codec import decode_inbound
 from schemas.envelope import Actor
-from schemas.events import (
-    EVENTS,
-    Event,
-    adapter,
-    call,
-    document,
-    file,
-    limit,
-    message,
-    model,
-    native,
-    overflow,
-    part,
-    project,
-    session,
-    signature,
-    step,
-    tag,
-    todo,
-    tool,
-    toolset,
-    usage,
-)
+from schemas.events import EVENTS, Event
 from schemas.inbox import ErrorSeen, Seen, SessionSeen, UsageSeen
 from schemas.streams import IN
 from schemas.subjects import Address, parse_inbound
@@ -38,12 +17,14 @@ from services.domain.addressing import check_address
 from services.domain.draft import Draft
 from services.domain.guards import ALL
 from services.domain.outcome import Done, Outcome
+from services.domain.registry import events_made_in
 from services.domain.secrets import mask
 from services.domain.window import Learned
 from services.kit.aggregate import Aggregate
 from services.kit.bus import Delivery
 from services.kit.loop import CommandHandler, Loop
 from services.kit.room import Kit
+from services.tagger import core
 from services.tagger.core.decide import InboundContext, decide
 from services.tagger.core.learned_limits import unknown_limits
 from services.tagger.core.state import TaggedSession, evolve
@@ -56,32 +37,6 @@ WARMING = "gh" + "p_" + 36 * "a"
 LARGE = 64 * 1024
 """Bytes from which a message is masked on another thread, so that other sessions go on."""
 
-NOUNS = (
-    project,
-    document,
-    adapter,
-    session,
-    message,
-    part,
-    tool,
-    file,
-    todo,
-    tag,
-    usage,
-    model,
-    toolset,
-    native,
-    call,
-    overflow,
-    signature,
-    limit,
-    step,
-)
-"""The modules of events of which the tagger writes all."""
-WRITTEN = tuple(event for noun in NOUNS for event in noun.EVENTS)
-OTHERS = sorted({event.TYPE.partition(".")[0] for event in EVENTS if event not in WRITTEN})
-"""The nouns of the facts that other rooms write: one to a session makes what the tagger decides on it stale."""
-
 
 class Tagger:
     """Turns what harnesses saw into canonical facts, and numbers what an agent may name."""
@@ -89,7 +44,7 @@ class Tagger:
     NAME: ClassVar[str] = "tagger"
     WATCHES_STREAMS: ClassVar[bool] = True
     READS: ClassVar[tuple[type[Event], ...]] = ()
-    WRITES: ClassVar[tuple[type[Event], ...]] = WRITTEN
+    WRITES: ClassVar[tuple[type[Event], ...]] = events_made_in(core)
 
     async def open(self, kit: Kit) -> None:
         self._actor = Actor("room", kit.room)
@@ -100,7 +55,8 @@ class Tagger:
         handler = CommandHandler(address=_address, read=self._read, decide=_decide, finish=self._finish)
         self._loop = Loop(kit, IN, handler, self._sessions)
         await asyncio.to_thread(mask, WARMING)
-        for noun in OTHERS:
+        for noun in _nouns(EVENTS) - _nouns(self.WRITES):
+            # one to a session makes what is decided on it stale
             await kit.bus.follow(f"log.*.*.*.{noun}.*", self._sessions.heard)
         await self._loop.open()
 
@@ -154,3 +110,7 @@ def _address(subject: str) -> Address:
 def _decide(draft: Draft[TaggedSession], context: InboundContext) -> Outcome:
     decide(draft, context)
     return Done()
+
+
+def _nouns(events: Iterable[type[Event]]) -> set[str]:
+    return {event.TYPE.partition(".")[0] for event in events}

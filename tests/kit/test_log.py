@@ -88,7 +88,7 @@ async def test_an_append_in_flight_fails_as_soon_as_the_broker_does_and_succeeds
 
 async def test_what_a_room_does_not_list_it_cannot_append(bus: Bus) -> None:
     appender = Appender(bus, writes=[SessionRenamed])
-    with pytest.raises(ForeignEvent, match=r"session\.opened: name it in its `WRITES`"):
+    with pytest.raises(ForeignEvent, match=r"session\.opened: name it in the result of what decides on it"):
         await appender.append(wrapped([*titles(1), OPENED]), {})
     assert 0 == await LogReader(bus).head()
     assert [1] == await appender.append(wrapped(titles(1)), {})

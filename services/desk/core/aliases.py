@@ -8,7 +8,7 @@ from shlex import quote
 import msgspec
 
 from schemas.commands import ProjectMerge, ProjectRename, ProjectSeparate
-from schemas.events import AliasAdded, AliasProposed, AliasRemoved, Event
+from schemas.events import AliasAdded, AliasProposed, AliasRemoved
 from services.domain.aliases import Aliases
 from services.domain.command import PEOPLE, AddressKind, command
 from services.domain.decision import Decision
@@ -34,7 +34,7 @@ class Claim(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-def claimed(aliases: Aliases, claim: Claim) -> tuple[Event, ...]:
+def claimed(aliases: Aliases, claim: Claim) -> tuple[AliasAdded | AliasProposed, ...]:
     """Facts that follow from a claim. A name stays with its first project; what a person undid stays undone."""
     former, project = claim.former, claim.project
     pair = (former, project)

@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from schemas.codec import encode
 from schemas.commands import Command
-from schemas.events import DreamFinished, DreamRequested, Event, TaskFinished
+from schemas.events import DreamFinished, DreamRequested, TaskFinished
 from services.dreamer.core.state import SENDER, Dreams, command_prefix
 from services.dreamer.core.task import DreamTask
 from services.memory.book import Book
@@ -58,7 +58,7 @@ def equal_failures(state: Dreams) -> str:
     return codes.pop() if len(newest) == MOST_EQUAL and len(codes) == 1 else ""
 
 
-def closing(state: Dreams, code: str) -> list[Event]:
+def closing(state: Dreams, code: str) -> list[TaskFinished | DreamFinished]:
     """The events that end a run before its last task: the tasks that are left are recorded as skipped."""
     request = state.request
     if request is None:
@@ -73,7 +73,7 @@ def closing(state: Dreams, code: str) -> list[Event]:
     return [*skipped, DreamFinished(run=request.run, outcome="cut_short", code=code)]
 
 
-def broken(state: Dreams, request: DreamRequested, detail: str) -> list[Event]:
+def broken(state: Dreams, request: DreamRequested, detail: str) -> list[TaskFinished | DreamFinished]:
     """The events of a run that no process brings to its end: its next task has failed, and the others are not tried."""
     task = next_task(state)
     failed = [TaskFinished(run=request.run, task=task, outcome="failed", code=CRASHED, detail=detail)] if task else []

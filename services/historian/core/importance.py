@@ -11,7 +11,7 @@ from hashlib import sha256
 
 import msgspec
 
-from schemas.events import CompartmentRescored, CompartmentSealed, Event, HistoryAdvanced, HistoryRequested
+from schemas.events import CompartmentRescored, CompartmentSealed, HistoryAdvanced, HistoryRequested
 from services.domain.questions.question import fenced
 from services.domain.secrets import mask
 from services.historian.core.scoring_prompt import LEAST, LONGEST_REASON, MOST, SEEDS, Seed
@@ -147,12 +147,12 @@ def _scale(output: Scores, sheet: Sheet) -> Iterator[str]:
 
 def published(
     session: HistorianSession, request: HistoryRequested, sheet: Sheet, output: Scores, seconds: float
-) -> list[Event]:
+) -> list[CompartmentRescored | HistoryAdvanced]:
     """The facts of an answer that `check` finds nothing wrong with, for the compartments that are still in force."""
     importance = {one.compartment: session.history.importance(one) for one in session.history.sealed}
     named = [(sheet.compartments[score.handle], score) for score in output.scores if score.handle in sheet.compartments]
     judged = [(name, score) for name, score in named if name in importance]
-    events: list[Event] = [
+    events: list[CompartmentRescored | HistoryAdvanced] = [
         CompartmentRescored(compartment=name, importance=score.importance, reason=mask(score.reason.strip()))
         for name, score in judged
         if abs(score.importance - importance[name]) >= CHANGE

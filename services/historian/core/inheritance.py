@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from schemas.codec import derived_id
-from schemas.events import CompartmentSealed, Event, HistoryInherited
+from schemas.events import CompartmentSealed, HistoryInherited
 from schemas.subjects import Address
 from services.domain.copies import copies
 from services.historian.core.state import HistorianSession
@@ -18,7 +18,9 @@ def awaits(session: HistorianSession) -> bool:
     return session.copied > 0 and session.step is not None and not session.has_own_history
 
 
-def inherited(session: HistorianSession, origin: HistorianSession, address: Address) -> list[Event]:
+def inherited(
+    session: HistorianSession, origin: HistorianSession, address: Address
+) -> list[CompartmentSealed | HistoryInherited]:
     """The origin's compartments in force, in the copy's ids; nothing where they are recorded already.
 
     A copy has the places of its origin, so that they cover the same range here. Their importance is as judged there.

@@ -110,7 +110,7 @@ def unread(session: HistorianSession, request: HistoryRequested, behind: int) ->
     return [message for message in session.conversation.after(behind) if message.ordinal <= request.last]
 
 
-def closing(session: HistorianSession, request: HistoryRequested) -> list[Event]:
+def closing(session: HistorianSession, request: HistoryRequested) -> list[HistoryAdvanced | HistoryReplaced]:
     """The end of a job that has published everything but that."""
     last = session.reached
     done = HistoryAdvanced(run=request.run, generation=request.generation, first=last + 1, last=last)
@@ -192,7 +192,7 @@ def _raw(conversation: Conversation, draft: CompartmentDraft) -> int:
     return sum(message.tokens for message in conversation.after(draft.first - 1) if message.ordinal <= draft.last)
 
 
-def _promoted(session: HistorianSession, request: HistoryRequested, last: int, made: int) -> Event:
+def _promoted(session: HistorianSession, request: HistoryRequested, last: int, made: int) -> HistoryReplaced:
     """A new generation holds from here on. Its range ends earlier where its last messages were deleted meanwhile."""
     staged = session.history.staged.get(request.generation, ())
     return HistoryReplaced(
@@ -206,10 +206,10 @@ def _promoted(session: HistorianSession, request: HistoryRequested, last: int, m
 
 def failure_facts(
     session: HistorianSession, request: HistoryRequested, code: str, detail: str, *, now: datetime, jitter: float
-) -> list[Event]:
+) -> list[HistoryFailed | HistoryReplaced | HistoryAbandoned]:
     """The end of a job that did not succeed. `jitter`: from 0.8 to 1.2, so that not all try again at once."""
     end = _failure(session, request, code, now=now, jitter=jitter)
-    events: list[Event] = [
+    events: list[HistoryFailed | HistoryReplaced | HistoryAbandoned] = [
         HistoryFailed(run=end.name, code=code, detail=detail, failures=end.failures, retry_at=end.retry_at)
     ]
     if is_another_generation(session, request):
@@ -229,7 +229,7 @@ def _failure(
     return failure(jobs, request.run, now=now, jitter=jitter)
 
 
-def _salvaged(session: HistorianSession, request: HistoryRequested, reason: str) -> Event:
+def _salvaged(session: HistorianSession, request: HistoryRequested, reason: str) -> HistoryReplaced | HistoryAbandoned:
     """The end of a failed generation: it counts where it ends as a compartment in force does, and else is lost."""
     staged = session.history.staged.get(request.generation, ())
     last = staged[-1].last if staged else 0

@@ -43,7 +43,7 @@ class Conflict(Exception):
 
 
 class ForeignEvent(TypeError):
-    """A room would append what it does not name among its `WRITES`, where another room or nobody has it."""
+    """A room would append an event that is not among its `WRITES`: no decision of its own declares it."""
 
 
 class Unconfirmed(Unreachable):
@@ -139,7 +139,9 @@ class Appender:
         if not envelopes:
             return []
         if self._writes is not None and (foreign := {one.type for one in envelopes} - self._writes):
-            raise ForeignEvent(f"this room does not write {', '.join(sorted(foreign))}: name it in its `WRITES`")
+            raise ForeignEvent(
+                f"this room does not write {', '.join(sorted(foreign))}: name it in the result of what decides on it"
+            )
         address = Address(envelopes[0].project, envelopes[0].session)
         decision = _Decision(address, [self._message(envelope) for envelope in envelopes], expected)
         try:

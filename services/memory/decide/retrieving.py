@@ -27,5 +27,8 @@ def retrieval_id(session: str, part: PartRecorded) -> str:
 def retrieved(book: Book, memories: Sequence[str], origin: str, message: str) -> Decision:
     """Note which of these memories were shown. What the book does not know is none of its memories."""
     known = [name for name in memories if name in book.memories]
-    events = (MemoryRetrieved(memories=known, origin=origin, message=message),) if known else ()
-    return Decision(ok=True, text="", events=events)
+    return Decision(ok=True, text="", events=_retrieval(known, origin, message) if known else ())
+
+
+def _retrieval(known: Sequence[str], origin: str, message: str) -> tuple[MemoryRetrieved]:
+    return (MemoryRetrieved(memories=[*known], origin=origin, message=message),)

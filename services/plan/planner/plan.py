@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from schemas.events import Event, PlanExtended, PlanRebased
+from schemas.events import Event, PlanExtended, PlanRebased, StepOpened
 from schemas.plan import AnyEdit, CutBefore, PartContent, Restore, SetHead, Target, Withdraw, parse_target, target
 from services.domain.limits import Prices
 from services.domain.window import prompt_tokens, window
@@ -199,20 +199,23 @@ def _extended(view: View, lanes: Sequence[Lane], waiting: _Waiting) -> Pass:
     has_news = edits or delays or waiting.declined
     if step is None or (step.unchanged == step.last and not has_news):
         return Pass("replay", faults=found, notices=waiting.notices)
-    after = served_tokens(with_edits(session, edits))
+    decision = _extending(view, step, edits, waiting)
+    decision = replace(decision, forgone=_names(forgone), delays=delays)
+    return Pass("extend", revisions_of(decision, edits), found, notices=waiting.notices)
+
+
+def _extending(view: View, step: StepOpened, edits: Sequence[AnyEdit], waiting: _Waiting) -> PlanExtended:
+    session = view.session
     decision = PlanExtended(
         revision=session.revision + 1,
         step=step.step,
         as_of=session.seq,
-        forgone=_names(forgone),
         tokens_before=session.conversation.tokens,
-        tokens_after=after,
-        delays=delays,
+        tokens_after=served_tokens(with_edits(session, edits)),
         declined=waiting.declined,
         remainder=waiting.remainder,
     )
-    decision = replace(decision, **head.recorded_fields(view, edits))
-    return Pass("extend", revisions_of(decision, edits), found, notices=waiting.notices)
+    return replace(decision, **head.recorded_fields(view, edits))
 
 
 def _forgone(session: Session) -> tuple[AnyEdit, ...]:

@@ -109,9 +109,9 @@ def _facts(session: TaggedSession, item: Seen, context: InboundContext) -> Seque
         case SessionSeen():
             return _session_seen(session, item, context)
         case SessionIdle():
-            return [] if IDLE in session.reported else [SessionIdled()]
+            return _idled(session)
         case SessionEnded(reason=reason):
-            return [] if session.closed else [SessionClosed(reason=reason)]
+            return _closed(session, reason)
         case SessionReverted(message=message):
             return removed(from_message(session.conversation, message), "reverted")
         case MessageGone(message=message):
@@ -119,15 +119,13 @@ def _facts(session: TaggedSession, item: Seen, context: InboundContext) -> Seque
         case PartSeen():
             return _part_seen(session, item, context)
         case PartGone(part=part):
-            gone = session.conversation.parts.get(part)
-            return [PartRemoved(message=gone.recorded.message, part=part)] if gone else []
+            return _part_gone(session.conversation, part)
         case UsageSeen():
             return usage_seen(session, item)
         case ErrorSeen():
             return error_seen(session, item)
-        case CompactionSeen(auto=auto, summary=summary):
-            compacted = NativeCompacted(last_tag=session.last_number, auto=auto, summary=summary)
-            return [] if COMPACTED in session.reported else [compacted]
+        case CompactionSeen():
+            return _compacted(session, item)
         case TodoSeen():
             return todos_seen(session, item)
         case ToolsSeen():
@@ -151,7 +149,27 @@ def _named(item: SessionIdle | ErrorSeen | CompactionSeen) -> str:
             return IDLE
 
 
-def _session_seen(session: TaggedSession, item: SessionSeen, context: InboundContext) -> list[Event]:
+def _idled(session: TaggedSession) -> list[SessionIdled]:
+    return [] if IDLE in session.reported else [SessionIdled()]
+
+
+def _closed(session: TaggedSession, reason: str) -> list[SessionClosed]:
+    return [] if session.closed else [SessionClosed(reason=reason)]
+
+
+def _compacted(session: TaggedSession, item: CompactionSeen) -> list[NativeCompacted]:
+    compacted = NativeCompacted(last_tag=session.last_number, auto=item.auto, summary=item.summary)
+    return [] if COMPACTED in session.reported else [compacted]
+
+
+def _part_gone(conversation: Conversation, part: str) -> list[PartRemoved]:
+    gone = conversation.parts.get(part)
+    return [PartRemoved(message=gone.recorded.message, part=part)] if gone else []
+
+
+def _session_seen(
+    session: TaggedSession, item: SessionSeen, context: InboundContext
+) -> list[SessionOpened | SessionForked | SessionRenamed]:
     if session.opened:
         return [SessionRenamed(title=item.title)] if item.title not in ("", session.title) else []
     opened = SessionOpened(
@@ -166,7 +184,7 @@ def _session_seen(session: TaggedSession, item: SessionSeen, context: InboundCon
     return [*_forks(item, context.origin), opened]  # opened last: only then is the copy complete
 
 
-def _forks(item: SessionSeen, origin: TaggedSession | None) -> Iterator[Event]:
+def _forks(item: SessionSeen, origin: TaggedSession | None) -> Iterator[SessionForked]:
     """The facts that a copy takes over: numbers by content, since a harness may give copies new ids, and places."""
     if not item.forked_from or origin is None:
         return
@@ -237,7 +255,7 @@ def _step_seen(draft: Draft[TaggedSession], item: StepSeen) -> None:
     draft.record(_opened(draft.state, item))
 
 
-def _model(session: TaggedSession, item: StepSeen) -> list[Event]:
+def _model(session: TaggedSession, item: StepSeen) -> list[ModelChanged]:
     """The model and its limits, where they changed. Limits that are not known now stay what they were."""
     before = session.model
     known = before if before and (before.provider, before.model) == (item.provider, item.model) else None

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from schemas.events import Event, LimitLearned, LimitWithdrawn
+from schemas.events import LimitLearned, LimitWithdrawn
 from schemas.subjects import Address
 from services.domain.window import Learned
 
 
-def unknown_limits(common: Learned, own: Learned, address: Address) -> list[Event]:
+def unknown_limits(common: Learned, own: Learned, address: Address) -> list[LimitLearned | LimitWithdrawn]:
     """The facts that all sessions should know of it. What is known already yields nothing.
 
     Of a model without a name nothing is learned, since it may be any.
@@ -15,7 +15,7 @@ def unknown_limits(common: Learned, own: Learned, address: Address) -> list[Even
     return [*_withdrawn(common, own, address), *_learned(common, own, address)]
 
 
-def _withdrawn(common: Learned, own: Learned, address: Address) -> Iterator[Event]:
+def _withdrawn(common: Learned, own: Learned, address: Address) -> Iterator[LimitWithdrawn]:
     for (provider, model), accepted in sorted(own.accepted.items()):
         limit = common.limits.get((provider, model), accepted)
         if accepted > limit:
@@ -29,7 +29,7 @@ def _withdrawn(common: Learned, own: Learned, address: Address) -> Iterator[Even
             )
 
 
-def _learned(common: Learned, own: Learned, address: Address) -> Iterator[Event]:
+def _learned(common: Learned, own: Learned, address: Address) -> Iterator[LimitLearned]:
     for name, limit in sorted(own.limits.items()):
         provider, model = name
         answered = max(own.accepted.get(name) or 0, common.accepted.get(name) or 0)

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from schemas.events import Event, MessageListed, MessageRemoved
+from schemas.events import MessageListed, MessageRecorded, MessageRemoved
 from schemas.inbox import Listed
 from services.domain.conversation import Conversation
 from services.tagger.core.numbering import MAX_NAMES_PER_EVENT
 from services.tagger.core.state import TaggedSession
 
 
-def removed(messages: Sequence[str], reason: str) -> list[Event]:
+def removed(messages: Sequence[str], reason: str) -> list[MessageRemoved]:
     """The facts that these are gone, if there are any; none of them names more than an event has room for."""
     starts = range(0, len(messages), MAX_NAMES_PER_EVENT)
     return [
@@ -27,7 +27,9 @@ def from_message(conversation: Conversation, message: str) -> list[str]:
     return [behind.recorded.message for behind in conversation.after(known.ordinal - 1)]
 
 
-def listed(session: TaggedSession, after: str, messages: Sequence[Listed], *, is_last: bool) -> list[Event]:
+def listed(
+    session: TaggedSession, after: str, messages: Sequence[Listed], *, is_last: bool
+) -> list[MessageRemoved | MessageListed | MessageRecorded]:
     """Make the conversation behind `after` this list: those left out are removed, new ones get their places.
 
     What follows a piece that is not the last one stays as it was: the pieces to come report it.
@@ -70,7 +72,7 @@ def _next(inherited: Sequence[int], last: int) -> int:
     return next((max(first, last + 1) for first, end in runs if last < end), last + 1)
 
 
-def _placed(conversation: Conversation, places: Mapping[str, int]) -> Iterator[Event]:
+def _placed(conversation: Conversation, places: Mapping[str, int]) -> Iterator[MessageListed]:
     """Places for messages that have none, lost theirs, or stand elsewhere now."""
     names = [name for name, place in places.items() if conversation.order.get(place) != name]
     for start in range(0, len(names), MAX_NAMES_PER_EVENT):
@@ -78,7 +80,7 @@ def _placed(conversation: Conversation, places: Mapping[str, int]) -> Iterator[E
         yield MessageListed(messages=piece, ordinals=[places[name] for name in piece])
 
 
-def _parts_listed(conversation: Conversation, messages: Sequence[Listed]) -> Iterator[Event]:
+def _parts_listed(conversation: Conversation, messages: Sequence[Listed]) -> Iterator[MessageRecorded]:
     """Messages of which a harness sends other parts than those that are known, or in another order."""
     for listed in messages:
         known = conversation.messages.get(listed.message)

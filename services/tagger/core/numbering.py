@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from schemas.events import Event, TagAssigned
+from schemas.events import TagAssigned
 from services.tagger.core.state import TaggedSession, are_sent_together, identity
 
 MAX_NAMES_PER_EVENT = 2000
 """Names in one event; more are recorded in several."""
 
 
-def assignments(session: TaggedSession) -> Iterator[Event]:
+def assignments(session: TaggedSession) -> Iterator[TagAssigned]:
     """Numbers for the parts that are sent for the first time, in the order they stand."""
     numbers = _numbers(session)
     run: list[str] = []

@@ -19,6 +19,10 @@ MOST_FORMER = 20
 """Former names of one message that are taken in: no project had more, and whoever sends them may say anything."""
 
 
+ProjectFact = ProjectIdentified | ProjectClaimed | DocumentCaptured
+"""A fact about a project that sessions report."""
+
+
 class Project(msgspec.Struct, frozen=True):
     """A project's directories and documents."""
 
@@ -58,7 +62,7 @@ def decide(draft: Draft[Project], harness: str, items: Sequence[Seen], sizes: Ma
                 pass
 
 
-def _facts(items: Sequence[Seen], harness: str, sizes: Mapping[str, int]) -> Iterator[Event]:
+def _facts(items: Sequence[Seen], harness: str, sizes: Mapping[str, int]) -> Iterator[ProjectFact]:
     for item in items:
         match item:
             case SessionSeen(directory=directory) if directory:

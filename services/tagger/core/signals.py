@@ -7,7 +7,6 @@ from schemas.codec import encode
 from schemas.events import (
     AdapterConnected,
     CallFailed,
-    Event,
     OverflowDetected,
     SignatureRefused,
     TodoCaptured,
@@ -30,10 +29,12 @@ _WORDINGS = (
     r"invalid_encrypted_content",
     r"encrypted content\b.{0,400}\bcould not be (?:verified|decrypted)",
 )
+ErrorFact = CallFailed | OverflowDetected | SignatureRefused
+"""A fact that a report of an error becomes."""
 _refused = re.compile("|".join(_WORDINGS), re.IGNORECASE | re.DOTALL)
 
 
-def adapter_seen(session: TaggedSession, item: AdapterSeen, harness: str) -> list[Event]:
+def adapter_seen(session: TaggedSession, item: AdapterSeen, harness: str) -> list[AdapterConnected]:
     connected = AdapterConnected(
         harness=harness,
         name=item.name,
@@ -45,7 +46,7 @@ def adapter_seen(session: TaggedSession, item: AdapterSeen, harness: str) -> lis
     return [] if connected in session.adapters else [connected]
 
 
-def usage_seen(session: TaggedSession, item: UsageSeen) -> list[Event]:
+def usage_seen(session: TaggedSession, item: UsageSeen) -> list[UsageSampled]:
     known = session.usage.get(item.message)
     provider, model = (known.provider, known.model) if known else _asked(session, item.message)
     sample = UsageSampled(
@@ -63,14 +64,14 @@ def usage_seen(session: TaggedSession, item: UsageSeen) -> list[Event]:
     return [sample] if has_count and known != sample else []
 
 
-def error_seen(session: TaggedSession, item: ErrorSeen) -> list[Event]:
+def error_seen(session: TaggedSession, item: ErrorSeen) -> list[ErrorFact]:
     """Note a refusal, and that it was one of length or of thinking.
 
     A harness may report it twice: of the session and of the answer.
     """
     failed = failed_call(item)
     text = failed.text
-    facts: list[Event] = [] if refusal(failed) in session.reported else [failed]
+    facts: list[ErrorFact] = [] if refusal(failed) in session.reported else [failed]
     if text in session.reported:
         return facts
     provider, model = _asked(session, item.message)
@@ -104,7 +105,7 @@ def _asked(session: TaggedSession, message: str) -> Model:
     return session.learned.model or ("", "")
 
 
-def todos_seen(session: TaggedSession, item: TodoSeen) -> list[Event]:
+def todos_seen(session: TaggedSession, item: TodoSeen) -> list[TodoCaptured]:
     captured = TodoCaptured(
         contents=[todo.content for todo in item.items],
         statuses=[todo.status for todo in item.items],
@@ -113,7 +114,7 @@ def todos_seen(session: TaggedSession, item: TodoSeen) -> list[Event]:
     return [] if captured == session.todos else [captured]
 
 
-def tools_seen(session: TaggedSession, item: ToolsSeen, references: Mapping[str, str]) -> list[Event]:
+def tools_seen(session: TaggedSession, item: ToolsSeen, references: Mapping[str, str]) -> list[ToolsetChanged]:
     """The set of tools, if it is not the one that holds; `references` are of definitions in the bucket, by digest."""
     if item.digest == session.toolset:
         return []

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from schemas.events import Event, FileTouched, PartRecorded, ToolRan
+from schemas.events import FileTouched, PartRecorded, ToolRan
 from schemas.inbox import PartSeen
 from services.domain.tools.request import Request, below, request_of
 from services.tagger.core.parts import part_name
@@ -14,7 +14,7 @@ MILLISECONDS = 1000
 
 def tool_seen(
     session: TaggedSession, item: PartSeen, requests: Mapping[str, Request], recorded: PartRecorded | None
-) -> list[Event]:
+) -> list[ToolRan | FileTouched]:
     """The new facts about a call that has ended.
 
     `requests` holds what the calls ask for whose arguments are in the bucket, by reference; `recorded` is the part as
@@ -26,7 +26,7 @@ def tool_seen(
     name = part_name(item)
     about = requests.get(item.input_ref) or _request(session, item, name, recorded)
     ran = _ran(item, name, status, about, session.runs.get(name))
-    facts: list[Event] = [] if session.runs.get(name) == ran else [ran]
+    facts: list[ToolRan | FileTouched] = [] if session.runs.get(name) == ran else [ran]
     touches = about.touches if status == "completed" else ()
     paths = {below(session.directory, touch.path): touch.action for touch in touches}
     for path, action in paths.items():
