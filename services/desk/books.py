@@ -37,6 +37,8 @@ WITH_HEADS = frozenset({"primary", "reduce_off"})
 """The modes of sessions whose heads have the memory."""
 MOST_HEADS = 1_000
 """Sessions whose first head is in memory."""
+MOST_RESTS = 1_000
+"""Projects of which it is in memory when they rested; of others it is read again."""
 
 
 class Activity:
@@ -45,8 +47,12 @@ class Activity:
     def __init__(self, reader: LogReader, grace: timedelta) -> None:
         self._reader = reader
         self._grace = grace
-        self._read: dict[str, tuple[int, datetime | None, tuple[Span, ...]]] = {}
+        self._read = NewestMap[str, tuple[int, datetime | None, tuple[Span, ...]]](MOST_RESTS)
         """Project -> the position up to which it was read, its last work there, and the spans before."""
+
+    def __len__(self) -> int:
+        """The number of projects that are in memory."""
+        return len(self._read)
 
     async def rests(self, project: str) -> Sequence[Span]:
         """The spans without work that have ended, each behind its days of grace."""

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping
 
 from schemas.room_health import HealthAsk, RoomHealth
 from schemas.status_asks import Status
-from services.edges.asking import NotUnderstood, answer
+from services.edges.asking import answer
 from services.kit.bus import Bus, NoResponder, Unreachable
+from services.kit.replies import NotUnderstood
 
 RESPONDER = "responder"
 

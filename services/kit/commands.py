@@ -11,13 +11,12 @@ from schemas.commands import Answer, Command, CommandMessage
 from schemas.envelope import Actor
 from schemas.subjects import PERSON, Address
 from services.kit.bus import Bus, NoResponder, NotAllowed, Unreachable
+from services.kit.replies import NotUnderstood, understood
 
 PATIENCE = 10.0
 """Seconds in which an answer must have come."""
 PAUSE = 0.2
 """Seconds until a command is sent again that the desk could not decide."""
-
-_answers = msgspec.json.Decoder(Answer)
 
 
 async def send(bus: Bus, address: Address, command: Command, *, name: str, actor: Actor) -> Answer:
@@ -30,10 +29,20 @@ async def send(bus: Bus, address: Address, command: Command, *, name: str, actor
     subject = address.command(command.TYPE, PERSON if actor.kind == "person" else "")
     deadline = time.monotonic() + bus.patience
     while True:
-        answer = _answers.decode(await _requested(bus, subject, encode(message)))
+        answer = _understood(await _requested(bus, subject, encode(message)), command.TYPE)
         if not answer.again or time.monotonic() >= deadline:
             return answer
         await asyncio.sleep(PAUSE)
+
+
+UNKNOWN = "it is not known whether this was done, so look before you do it again"
+
+
+def _understood(reply: bytes, command: str) -> Answer:
+    try:
+        return understood(reply, Answer, f"do.{command}")
+    except NotUnderstood as error:
+        raise NotUnderstood(f"{UNKNOWN}: {error}") from error
 
 
 async def _requested(bus: Bus, subject: str, message: bytes) -> bytes:
@@ -44,5 +53,4 @@ async def _requested(bus: Bus, subject: str, message: bytes) -> bytes:
     except NoResponder as error:
         raise NoResponder(f"nothing was done: {error}") from error
     except Unreachable as error:
-        unknown = "it is not known whether this was done, so look before you do it again"
-        raise Unreachable(f"{unknown}: {error}") from error
+        raise Unreachable(f"{UNKNOWN}: {error}") from error

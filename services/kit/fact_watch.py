@@ -60,8 +60,8 @@ class FactWatch:
         return sum(map(len, self._waiting.values()))
 
     async def open(self) -> None:
-        """Listen from here on; more than once is once."""
-        if self._opening is None:
+        """Listen from here on; more than once is once. Where that fails, the next one who opens it tries again."""
+        if self._opening is None or _has_failed(self._opening):
             self._opening = asyncio.create_task(self._open())
         await asyncio.shield(self._opening)
 
@@ -99,3 +99,7 @@ class FactWatch:
     async def _reconnected(self) -> None:
         """Wake all waiters: facts that were published meanwhile were missed."""
         self.wake_all()
+
+
+def _has_failed(task: asyncio.Task[None]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)

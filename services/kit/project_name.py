@@ -46,21 +46,28 @@ async def beginning(directory: Path, former: str = "") -> Beginning:
     try:
         await _git(directory, "rev-parse", "--git-common-dir")
     except (GitFailed, OSError) as error:
-        return Beginning("none" if _NO_REPOSITORY in str(error) else "unknown", reason=str(error))
+        return Beginning("none" if _NO_REPOSITORY in str(error) else "unknown", reason=_why(error))
     if _COMMIT.fullmatch(former) and await _is_root(directory, former):
         return Beginning("root", former)
     try:
         text = await _first(directory, "HEAD")
     except (GitFailed, OSError) as error:
         if "bad revision 'HEAD'" not in str(error):
-            return Beginning("unknown", reason=str(error))
+            return Beginning("unknown", reason=_why(error))
         text = await _first_of_branches(directory)
         if not text:
-            return Beginning("unborn", reason=str(error))
+            return Beginning("unborn", reason=_why(error))
     first = text.partition("\n")[0].removeprefix("commit ")
     if not _COMMIT.fullmatch(first):
         return Beginning("unknown", reason="git names no first commit")
     return Beginning("shallow" if _has_parent(text) else "root", first)
+
+
+def _why(error: Exception) -> str:
+    """The reason why git could not say, as a part of a sentence: of the system's errors without their numbers."""
+    if isinstance(error, FileNotFoundError) and error.filename == "git":
+        return "git is not installed"
+    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
 
 
 def name_of(found: Beginning, root: Path) -> str:

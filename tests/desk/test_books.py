@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import msgspec
 import pytest
@@ -25,8 +26,9 @@ from schemas.envelope import Actor
 from schemas.events import MemoryJudged, MemoryReinforced, MemoryWritten, NoteWritten, SessionOpened, StepOpened
 from schemas.streams import LOG
 from schemas.subjects import Address
+from services.desk.books import MOST_RESTS, Activity
 from services.desk.worker import Desk
-from services.kit.bus import Appender, Bus
+from services.kit.bus import Appender, Bus, LogReader
 from services.settings import MemoryLimits
 from tests.helpers.broker_world import HARBOUR, NOON, PERSON, facts, opened, quick_settings, stored, subject_of, wrapped
 from tests.helpers.memory_books import named_in
@@ -52,6 +54,20 @@ async def send(
 ) -> Answer:
     data = encode(CommandMessage(name, NOON, actor, msgspec.Raw(encode(command))))
     return msgspec.json.decode(await bus.request(subject_of(address, command, actor), data, PATIENCE), type=Answer)
+
+
+async def test_of_many_projects_it_is_not_in_memory_for_ever_when_they_rested(bus: Bus) -> None:
+    begun, again = StepOpened(step="1", mode="primary"), StepOpened(step="2", mode="primary")
+    made = [*wrapped([begun], address=HARBOUR), *wrapped([again], address=HARBOUR)]
+    days = [replace(made[0], at=NOON), replace(made[1], id="later", at=NOON + timedelta(days=50))]
+    for one in days:
+        await Appender(bus).append([one], {})
+    activity = Activity(LogReader(bus), timedelta(days=7))
+    (rest,) = await activity.rests(HARBOUR.project)
+    for number in range(MOST_RESTS):
+        assert () == await activity.rests(f"p{number}")
+    assert len(activity) <= MOST_RESTS
+    assert [rest] == list(await activity.rests(HARBOUR.project))
 
 
 async def test_what_is_remembered_is_answered_with_its_position(desk: Bus) -> None:

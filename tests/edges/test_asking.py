@@ -12,13 +12,14 @@ from schemas.room_health import HealthAsk
 from schemas.spending_asks import SpendingAsk, SpentBudgets
 from schemas.status_asks import Status, StatusAsk
 from schemas.view_asks import DreamsAsk, HistoryRunsAsk, LastAdapterAsk, SqlAsk
-from services.edges.asking import NotUnderstood, answer
+from services.edges.asking import answer
 from services.edges.connect.probe import last_adapter
 from services.edges.launcher.broker import Broker
 from services.edges.launcher.status import is_well, look, render
 from services.edges.room_health import healths
 from services.edges.spending import spent_budgets
 from services.kit.bus import Bus
+from services.kit.replies import NotUnderstood
 from services.settings import Nats, Settings
 from tests.helpers.waiting import PATIENCE
 

@@ -1,14 +1,16 @@
 """Who waits for a fact is woken when it is published, and reads again until the log has it."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
 from schemas.events import QuestionWithdrawn
 from schemas.subjects import Address
-from services.kit.bus import Appender, Bus, LogReader
+from services.edges.launcher.broker import Broker
+from services.kit.bus import Appender, Bus, LogReader, Unreachable
 from services.kit.fact_watch import PAUSES, FactWaiter, FactWatch
-from tests.helpers.broker_world import HARBOUR, wrapped
+from tests.helpers.broker_world import HARBOUR, connected, wrapped
 from tests.helpers.waiting import PATIENCE
 
 PROJECT = Address(HARBOUR.project)
@@ -53,3 +55,28 @@ async def test_a_fact_that_is_heard_of_is_found_however_late_it_is_stored(bus: B
             del other
     assert [(PROJECT, QuestionWithdrawn.TYPE)] * 40 == heard
     assert 0 == len(watch)
+
+
+class StumblingBus(Bus):
+    """A connection that breaks as it is first asked to follow a subject."""
+
+    has_stumbled = False
+
+    async def follow(self, subject: str, heard: Callable[[str], None]) -> None:
+        if not self.has_stumbled:
+            self.has_stumbled = True
+            raise Unreachable("the connection broke")
+        await super().follow(subject, heard)
+
+
+@pytest.mark.broker
+async def test_one_that_could_not_be_opened_is_opened_by_the_next_who_needs_it(broker: Broker) -> None:
+    bus = await connected(broker, kind=StumblingBus)
+    heard = asyncio.Event()
+    watch = FactWatch(bus, FACTS, lambda *_: heard.set())
+    with pytest.raises(Unreachable, match="the connection broke"):
+        await watch.open()
+    await watch.open()
+    await Appender(bus).append(wrapped([QuestionWithdrawn("q")], {}, PROJECT), {})
+    await asyncio.wait_for(heard.wait(), PATIENCE)
+    await bus.close()

@@ -1,6 +1,7 @@
 """A log of which the disk has changed a bit: it is found, and nothing is confirmed that would be lost with it."""
 
 import asyncio
+import fcntl
 import os
 import shutil
 from collections.abc import Callable
@@ -14,10 +15,10 @@ from schemas.streams import LOG
 from services.edges.launcher.broker import Broker
 from services.indexer.worker import Indexer
 from services.kit.bus import Appender, Bus, LogReader, Unreachable
-from services.kit.bus.holes import given_up, spoken, unreadable
+from services.kit.bus.holes import given_up, newest_unreadable, spoken, unreadable
 from services.settings import Embed, Settings
 from tests.helpers.broker_world import HARBOUR, connected, facts, opened, titles, wrapped
-from tests.helpers.waiting import until
+from tests.helpers.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
 TITLES = 40
@@ -79,6 +80,18 @@ async def test_a_hole_in_the_log_is_reported_by_a_room(broker: Broker, bus: Bus,
         await until(lambda: not indexer.health()["ok"])
         (failure,) = indexer.health()["failures"]  # type: ignore[misc] # a list of texts
     assert f"the log has a hole, position {lost} cannot be read" in failure
+    await after.close()
+
+
+async def test_a_room_that_hangs_with_the_file_keeps_nobody_from_reading(
+    broker: Broker, bus: Bus, tmp_path: Path
+) -> None:
+    known = tmp_path / "newest-block"
+    after = await damaged(broker, bus, tmp_path)
+    (lost,) = await unreadable(after)
+    with known.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert (lost,) == await asyncio.wait_for(newest_unreadable(after, known, locked=0.2), PATIENCE)
     await after.close()
 
 

@@ -19,14 +19,13 @@ from schemas.subjects import Address, ask
 from services.domain.edits import ServedMessage, ServedPart, apply
 from services.edges.client.outbox import Outbox, Outgoing
 from services.kit.bus import Bodies, Bus, Unreachable
+from services.kit.replies import understood
 
 NO_DEADLINE = 60_000
 NOWHEN = datetime(1970, 1, 1, tzinfo=UTC)
 RESYNCS = 2
 UNKNOWN = -1
 
-_plans = msgspec.json.Decoder(Plan)
-_answers = msgspec.json.Decoder(Answer)
 LISTED_AT_ONCE = 2000
 
 
@@ -138,7 +137,8 @@ class Adapter:
     async def send(self, name: str, command: Command, at: datetime, actor: Actor) -> Answer:
         """Ask the desk for something."""
         message = CommandMessage(f"{self._address.session}/{name}", at, actor, msgspec.Raw(encode(command)))
-        return _answers.decode(await self._bus.request(self._address.command(command.TYPE), encode(message), 10))
+        reply = await self._bus.request(self._address.command(command.TYPE), encode(message), 10)
+        return understood(reply, Answer, f"do.{command.TYPE}")
 
     async def _report(
         self, step: StepSeen, messages: Sequence[MessageSeen], at: datetime, *, whole: bool = False
@@ -200,8 +200,9 @@ class Adapter:
         )
         try:
             subject = ask(TransformAsk.NAME, self._address.project)
-            return _plans.decode(await self._bus.request(subject, encode(question), self._deadline_ms / 1000))
-        except (Unreachable, msgspec.DecodeError, msgspec.ValidationError) as error:
+            reply = await self._bus.request(subject, encode(question), self._deadline_ms / 1000)
+            return understood(reply, Plan, f"ask.{TransformAsk.NAME}")
+        except Unreachable as error:
             return Plan("late", reason=str(error))
 
     async def _with_bodies(self, item: Seen) -> Seen:

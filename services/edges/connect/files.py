@@ -10,16 +10,45 @@ from services.kit.files import write_whole
 BACKUP = ".before-annals"
 
 
+MOST_BYTES = 16 * 1024 * 1024
+
+
 def read(path: Path) -> str | None:
-    """The text of a file with its line breaks as they are; None where there is none."""
+    """The text of a file with its line breaks as they are; None where there is none. Raises `UnreadableConfig`."""
+    data = content(path)
     try:
-        return path.read_bytes().decode()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
+        return None if data is None else data.decode()
     except UnicodeDecodeError as error:
         raise UnreadableConfig("it is not UTF-8") from error
+
+
+def content(path: Path) -> bytes | None:
+    """The bytes of a file; None where there is none. Raises `UnreadableConfig`.
+
+    Somebody's repository may have a link there to a device that never ends, or a pipe that nobody writes to.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            data = _whole(descriptor) if is_file else b""
+        finally:
+            os.close(descriptor)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     except OSError as error:
         raise UnreadableConfig(f"it cannot be read ({error.strerror})") from error
+    if not is_file:
+        raise UnreadableConfig("it is no file")
+    if len(data) > MOST_BYTES:
+        raise UnreadableConfig(f"it is longer than {MOST_BYTES // 1024**2} MiB")
+    return data
+
+
+def _whole(descriptor: int) -> bytes:
+    """All that a file has, as far as it is read."""
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        return file.read(MOST_BYTES + 1)
 
 
 def write(path: Path, data: bytes) -> None:

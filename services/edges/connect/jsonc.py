@@ -66,7 +66,12 @@ def parse(text: str) -> Node:
         raise UnreadableConfig(_complaint(text, error.token.start_pos if error.token.type != END else None)) from error
     except UnexpectedInput as error:
         raise UnreadableConfig(_complaint(text, error.pos_in_stream)) from error
-    return _node(tree.children[0])
+    try:
+        return _node(tree.children[0])
+    except RecursionError as error:
+        raise UnreadableConfig("it is nested too deeply") from error
+    except ValueError as error:  # of a number with thousands of digits
+        raise UnreadableConfig("a number in it is too long") from error
 
 
 def value(text: str) -> object:

@@ -28,6 +28,7 @@ from services.edges.person import HARNESS, PERSON, admitted
 from services.edges.room_health import healths
 from services.kit.bus import BrokerError, Bus, Lag, NotAdmitted, NotAllowed, TooLarge, Unreachable, without_password
 from services.kit.endpoint import FILE, Endpoint, find, read
+from services.kit.replies import understood
 from services.kit.rooms import ROOMS
 from services.settings import Settings
 
@@ -210,14 +211,14 @@ async def _command(bus: Bus) -> Answer:
     data = msgspec.Raw(encode(DropQueue()))
     message = CommandMessage(id=f"doctor-{uuid4()}", at=datetime.now(UTC), actor=Actor("person", "doctor"), data=data)
     reply = await bus.request(empty_report.NOBODY.command(DropQueue.TYPE), encode(message), PATIENCE)
-    return msgspec.json.decode(reply, type=Answer)
+    return understood(reply, Answer, f"do.{DropQueue.TYPE}")
 
 
 async def _timed(probe: Callable[[], Awaitable[Answered]]) -> tuple[Answered | None, Timed]:
     begun = time.perf_counter()
     try:
         result = await probe()
-    except (Unreachable, TooLarge, BrokerError, msgspec.DecodeError) as error:
+    except (Unreachable, TooLarge, BrokerError) as error:
         return None, Timed(error=str(error) or type(error).__name__)
     return result, Timed("answered", _since(begun))
 

@@ -10,18 +10,16 @@ from pathlib import Path
 from shlex import quote
 from uuid import uuid4
 
-import msgspec
-
-from schemas.codec import encode
 from schemas.commands import Answer, Command
 from schemas.document_commands import DocsApply, DocsDismiss
 from schemas.envelope import Actor
-from schemas.subjects import Address, BadSubject, ask
+from schemas.subjects import Address, BadSubject
 from schemas.view_asks import DocProposalList, DocProposalReport, DocsAsk
 from services.domain.documents.edits import EditMisfit, edited
 from services.domain.documents.lines import lines_of
 from services.domain.documents.proposals import LONGEST_NAME, edits_in
 from services.domain.finding import echo
+from services.edges.asking import answer
 from services.edges.docs.file import TreeDocument, UnfitDocument, read_document, write_document
 from services.edges.memory.place import PATIENCE, NoProject, project_meant, working_tree
 from services.edges.person import HARNESS, name_of_person, person_bus, refused
@@ -62,9 +60,7 @@ async def docs(options: argparse.Namespace, settings: Settings, here: Path) -> i
 
 async def _proposals(bus: Bus, project: str) -> Sequence[DocProposalReport]:
     """The newest proposal for each document. Raises `NoProposal` where they cannot be read."""
-    question = DocsAsk(project)
-    found = await bus.request(ask(question.NAME, project), encode(question), PATIENCE)
-    reply = msgspec.json.decode(found, type=DocProposalList)
+    reply = await answer(bus, DocsAsk(project), DocProposalList, PATIENCE, project)
     if reply.error:
         raise NoProposal(f"the proposals cannot be read ({reply.error}): try again in a moment")
     return reply.proposals
@@ -184,28 +180,28 @@ async def _apply(bus: Bus, options: argparse.Namespace, project: str, proposal: 
     done = f"{document.path} is changed" if is_written else f"{document.path} has these changes already"
     text = f"{done}. `git diff -- {quote(proposal.path)}` shows that; nothing was staged or committed."
     try:
-        answer = await _sent(bus, project, DocsApply(proposal.path, proposal.name))
+        decided = await _sent(bus, project, DocsApply(proposal.path, proposal.name))
     except Unreachable as error:
         return refused(f"{done}, which could not be recorded ({error}): type the command again")
     if options.json:
         write_json(
-            {"ok": answer.ok, "text": f"{text} {answer.text}", "path": str(document.path), "written": is_written}
+            {"ok": decided.ok, "text": f"{text} {decided.text}", "path": str(document.path), "written": is_written}
         )
-    if not answer.ok:
-        return refused(f"{done}, and that was not recorded. {answer.text}")
+    if not decided.ok:
+        return refused(f"{done}, and that was not recorded. {decided.text}")
     if not options.json:
         write(text)
     return 0
 
 
 async def _dismiss(bus: Bus, options: argparse.Namespace, project: str, proposal: DocProposalReport) -> int:
-    answer = await _sent(bus, project, DocsDismiss(proposal.path, proposal.name))
+    decided = await _sent(bus, project, DocsDismiss(proposal.path, proposal.name))
     if options.json:
-        write_json({"ok": answer.ok, "text": answer.text})
-    if not answer.ok:
-        return refused(answer.text)
+        write_json({"ok": decided.ok, "text": decided.text})
+    if not decided.ok:
+        return refused(decided.text)
     if not options.json:
-        write(answer.text)
+        write(decided.text)
     return 0
 
 

@@ -16,7 +16,7 @@ from services.edges.launcher.run import private
 from services.kit.bus import Unreachable
 from services.kit.data_directory import MIRRORS, mirror_in
 from services.kit.duck import DuckError, open_to_read
-from services.kit.files import open_own, write_whole
+from services.kit.files import SPOILT, open_own, write_whole
 from services.kit.git import GitFailed, environment, git
 from services.kit.index_place import folder_of
 from services.kit.vectors import Tables, VectorsError
@@ -34,6 +34,8 @@ LOCK = "erase.lock"
 PRESERVED_FILE = "log-breaks.json"
 PIECE = 1024 * 1024
 MEMORY = "512MB"
+MOST_QUOTED = 200
+"""Characters of a path that are repeated."""
 AT_ONCE = 256
 """Rows that are read together."""
 
@@ -78,8 +80,24 @@ def plain_files(data: Path) -> Iterator[Path]:
 
 def _files(folder: Path) -> Iterator[Path]:
     """Each file below a folder; what a broker deletes meanwhile is passed over."""
-    found = (Path(place) / name for place, _, names in os.walk(folder) for name in names)
+    found = (Path(place) / name for place, _, names in _walk(folder) for name in names)
     yield from (path for path in sorted(found) if path.is_file() and not path.is_symlink())
+
+
+def _walk(top: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """All below a folder, as `os.walk` yields it; a folder that a broker deletes meanwhile is passed over.
+
+    Raises `Unreachable` where one cannot be looked into: nobody would know whether something is left there.
+    """
+
+    def refuse(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):
+            raise Unreachable(
+                f"{str(error.filename)[:MOST_QUOTED]!a} cannot be looked into ({error.strerror}), so that nobody knows "
+                "what is in it: run this as the user who owns it, or take it away from there"
+            ) from error
+
+    return os.walk(top, onerror=refuse)
 
 
 def mask_file(path: Path, masks: Masks) -> None:
@@ -100,7 +118,7 @@ def files_with(data: Path, masks: Masks) -> list[Path]:
 
 def _named(top: Path, masks: Masks) -> Iterator[Path]:
     """Files and folders below a folder that have it in their names."""
-    names = (Path(at) / name for at, folders, files in os.walk(top) for name in (*folders, *files))
+    names = (Path(at) / name for at, folders, files in _walk(top) for name in (*folders, *files))
     return (path for path in names if is_named(path, masks))
 
 
@@ -154,7 +172,7 @@ def _without_lines(path: Path, is_meant: Callable[[str], bool]) -> bytes | None:
 def _subject_of(line: bytes) -> str:
     try:
         return msgspec.json.decode(line, type=_SpooledMessage).subject
-    except msgspec.DecodeError:
+    except SPOILT:
         return ""
 
 
@@ -264,9 +282,9 @@ def mirrors_of(data: Path, projects: Collection[str]) -> list[Path]:
 def links(data: Path) -> list[Path]:
     """Links below the data directory and of the plugins: what they lead to is neither read nor changed."""
     found = (
-        Path(at) / one for top in (data, spools()) for at, folders, names in os.walk(top) for one in (*folders, *names)
+        Path(at) / one for top in (data, spools()) for at, folders, names in _walk(top) for one in (*folders, *names)
     )
-    return sorted(path for path in found if path.is_symlink())
+    return sorted(path for path in found if os.path.islink(path))  # noqa: PTH114 - that of pathlib raises where it cannot look
 
 
 def drop_mirror(mirror: Path) -> None:
@@ -276,7 +294,8 @@ def drop_mirror(mirror: Path) -> None:
 
 
 def refuse_foreign(data: Path) -> None:
-    """Raise `Unreachable` where a file of this data directory cannot be written by this user."""
-    foreign = next((one for one in _files(data) if one.exists() and not os.access(one, os.R_OK | os.W_OK)), None)
+    """Raise `Unreachable` where a file of this data directory, or of the plugins, cannot be written by this user."""
+    files = (one for top in (data, spools()) for one in _files(top))
+    foreign = next((one for one in files if one.exists() and not os.access(one, os.R_OK | os.W_OK)), None)
     if foreign is not None:
         raise Unreachable(f"{foreign} cannot be read and written by this user; run this as the user who owns it")

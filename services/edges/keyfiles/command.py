@@ -4,13 +4,11 @@ import argparse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import msgspec
-
-from schemas.codec import encode
 from schemas.commands import KeyFileAccept, KeyFileDecision, KeyFileDismiss, KeyFileRemove
-from schemas.subjects import Address, BadSubject, ask
+from schemas.subjects import Address, BadSubject
 from schemas.view_asks import KeyFileList, KeyFilesAsk
 from services.domain.often import often
+from services.edges.asking import answer
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.person import NO_TEXT, person_bus, print_answer, refused, send_as_person
 from services.edges.terminal import write_json, write_lines
@@ -41,9 +39,7 @@ async def keyfiles(options: argparse.Namespace, settings: Settings, here: Path) 
 
 
 async def _list(bus: Bus, options: argparse.Namespace, project: str) -> int:
-    question = KeyFilesAsk(project)
-    found = await bus.request(ask(question.NAME, project), encode(question), PATIENCE)
-    reply = msgspec.json.decode(found, type=KeyFileList)
+    reply = await answer(bus, KeyFilesAsk(project), KeyFileList, PATIENCE, project)
     if reply.error:
         return refused(f"the key files cannot be read ({reply.error}): try again in a moment")
     if options.json:
@@ -63,5 +59,5 @@ def _lines(reply: KeyFileList) -> Iterator[str]:
 
 
 async def _decide(bus: Bus, options: argparse.Namespace, project: str) -> int:
-    answer = await send_as_person(bus, Address(project), COMMANDS[options.action](options.paths))
-    return print_answer(answer, as_json=options.json)
+    decided = await send_as_person(bus, Address(project), COMMANDS[options.action](options.paths))
+    return print_answer(decided, as_json=options.json)

@@ -15,7 +15,7 @@ from schemas.status_asks import SessionStatus, Status, StatusAsk
 from schemas.streams import DEAD, IN, LOG
 from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk, HistoryRun, HistoryRuns, HistoryRunsAsk
 from services.domain.often import quantity
-from services.edges.asking import NotUnderstood, answer
+from services.edges.asking import answer
 from services.edges.dream.report import brief
 from services.edges.empty_report import why_refused
 from services.edges.launcher.room_status import RoomStatus, read_status
@@ -27,6 +27,7 @@ from services.edges.styling import console, styled
 from services.edges.terminal import write_json
 from services.kit.bus import Bus, Lag, NotAllowed, Unreachable
 from services.kit.endpoint import find
+from services.kit.replies import NotUnderstood
 from services.kit.rooms import ROOMS
 from services.kit.same_log import Difference
 from services.settings import Settings

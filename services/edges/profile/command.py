@@ -6,12 +6,11 @@ from pathlib import Path
 
 import msgspec
 
-from schemas.codec import encode
 from schemas.commands import Command, ProfileDisable, ProfileEnable, ProfileRetire
 from schemas.profile_asks import ProfileAsk, ProfileReply
-from schemas.subjects import ask
 from services.domain.aliases import GLOBAL
 from services.domain.often import often, quantity
+from services.edges.asking import answer
 from services.edges.person import NO_TEXT, person_bus, print_answer, refused, send_as_person
 from services.edges.terminal import write_json, write_lines
 from services.kit.bus import Bus, TooLarge, Unreachable
@@ -37,9 +36,7 @@ async def profile(options: argparse.Namespace, installation: Settings, here: Pat
 
 
 async def _list(bus: Bus, options: argparse.Namespace, here: str) -> int:
-    question = ProfileAsk(here)
-    found = await bus.request(ask(question.NAME), encode(question), PATIENCE)
-    reply = msgspec.json.decode(found, type=ProfileReply)
+    reply = await answer(bus, ProfileAsk(here), ProfileReply, PATIENCE)
     if reply.error:
         return refused(f"the profile cannot be read ({reply.error}): try again in a moment")
     if options.json:
@@ -63,8 +60,8 @@ def _lines(reply: ProfileReply) -> Iterator[str]:
 
 
 async def _decide(bus: Bus, options: argparse.Namespace, here: str) -> int:
-    answer = await send_as_person(bus, GLOBAL, _command(options, here))
-    return print_answer(answer, as_json=options.json)
+    decided = await send_as_person(bus, GLOBAL, _command(options, here))
+    return print_answer(decided, as_json=options.json)
 
 
 def _command(options: argparse.Namespace, here: str) -> Command:

@@ -8,14 +8,16 @@ import msgspec
 
 from schemas.codec import encode
 from schemas.commands import SettingsApply
-from schemas.subjects import Address, ask
+from schemas.subjects import Address
 from schemas.view_asks import ProjectSettingsAsk, ProjectSettingsReply
 from services.domain.project_settings import OWN, refused_by
+from services.edges.asking import answer
 from services.edges.memory.place import PATIENCE, NoProject, project_meant
 from services.edges.person import print_answer, refused, send_as_person
 from services.edges.project.settings_file import SettingsFile, missing, settings_file
 from services.edges.terminal import write_error, write_json, write_lines
 from services.kit.bus import Bus
+from services.kit.replies import REMEDY, NotUnderstood, understood
 from services.settings.dream_tasks import check_times
 
 Values = Mapping[str, object]
@@ -132,8 +134,8 @@ async def settings(bus: Bus, options: argparse.Namespace, here: Path) -> int:
             return _failed(present)
     wanted = present.file.settings if options.what == "apply" else {}
     command = SettingsApply(encode(dict(wanted)).decode())
-    answer = await send_as_person(bus, Address(present.project), command)
-    return print_answer(answer, as_json=options.json, more=_changes(present, wanted))
+    decided = await send_as_person(bus, Address(present.project), command)
+    return print_answer(decided, as_json=options.json, more=_changes(present, wanted))
 
 
 async def _present(bus: Bus, named: str, here: Path) -> PresentSettings:
@@ -144,15 +146,15 @@ async def _present(bus: Bus, named: str, here: Path) -> PresentSettings:
 
 async def _read(bus: Bus, project: str, *, is_of_name: bool = False) -> tuple[Values, Values, int]:
     """A project's own settings, those of its installation, and the position of the log at which they were set."""
-    question = ProjectSettingsAsk(project, is_of_name)
-    reply = msgspec.json.decode(
-        await bus.request(ask(question.NAME, project), encode(question), PATIENCE), type=ProjectSettingsReply
-    )
+    reply = await answer(bus, ProjectSettingsAsk(project, is_of_name), ProjectSettingsReply, PATIENCE, project)
     if reply.error:
         raise NoProject(f"the settings of the project cannot be read ({reply.error}): try again in a moment")
+    subject = f"ask.{ProjectSettingsAsk.NAME}"
     own, installation = (
-        msgspec.json.decode(text, type=dict[str, object]) for text in (reply.settings, reply.installation)
+        understood(text.encode(), dict[str, object], subject) for text in (reply.settings, reply.installation)
     )
+    if missing := sorted(OWN.keys() - installation.keys()):
+        raise NotUnderstood(f"the answer to {subject} lacks {missing[0]}; {REMEDY}")
     return _plain(own), _plain(installation), reply.seq
 
 

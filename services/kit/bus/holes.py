@@ -29,6 +29,8 @@ SPARE = 1.25
 PAGE = 512
 POLL = 0.05
 """Seconds until a room looks again whether another one has read the newest block."""
+LOCKED = 30.0
+"""Seconds after which a room reads it itself, whoever has the file: that one may hang, and reading takes no second."""
 REMEDY = (
     "end the installation, make a copy of the folder jetstream, and put back the copy that you have of before: "
     "docs/operating.md says how"
@@ -40,19 +42,19 @@ LOST = (
 )
 
 
-async def newest_unreadable(bus: Bus, known: Path | None) -> tuple[int, ...]:
+async def newest_unreadable(bus: Bus, known: Path | None, *, locked: float = LOCKED) -> tuple[int, ...]:
     """The positions of the newest block that the log counts and that cannot be read. Raises `Unreachable`.
 
     A disk is read when a broker begins, and what it has read stays readable. So in the life of a broker one of the
-    rooms with the same file `known` reads the block, and the others wait for it: the file names the broker whose newest
-    block was found whole.
+    rooms with the same file `known` reads the block, and the others wait for it, at most `locked` seconds: the file
+    names the broker whose newest block was found whole.
     """
     file = _opened(known) if known else None
     if file is None:
         return await unreadable(bus, newest_only=True)
     try:
-        while not _is_locked(file):  # noqa: ASYNC110 - another process unlocks it
-            await asyncio.sleep(POLL)
+        if not await _is_locked_within(file, locked):
+            return await unreadable(bus, newest_only=True)
         if os.pread(file, 256, 0).decode(errors="replace") == bus.client.server_id:
             return ()
         found = await unreadable(bus, newest_only=True)
@@ -71,6 +73,16 @@ def _opened(known: Path) -> int | None:
         return open_own(known, os.O_RDWR)
     except OSError:  # a disk that takes no file is reported where something has to be written
         return None
+
+
+async def _is_locked_within(file: int, seconds: float) -> bool:
+    """Whether the file is this process's within the time. Where the disk knows no locks, it never is."""
+    with contextlib.suppress(TimeoutError, OSError):
+        async with asyncio.timeout(seconds):
+            while not _is_locked(file):  # noqa: ASYNC110 - another process unlocks it
+                await asyncio.sleep(POLL)
+            return True
+    return False
 
 
 def _is_locked(file: int) -> bool:

@@ -30,6 +30,8 @@ LEASE = 180.0
 """Seconds for which a question is its taker's: so long a harness that has taken another one may be busy."""
 MOST_CONSUMED = 10_000
 """The newest questions that are known to have been answered here."""
+MOST_BUSY = 1_000
+"""Projects of which it is known until when a harness of theirs may be busy."""
 FACTS = "log.*.*._.question.*"
 """The facts about the questions of all projects."""
 OUTCOMES: Mapping[str, Outcome] = {
@@ -55,7 +57,7 @@ class HarnessQuestions:
         self.consumed = NewestMap[str, None](MOST_CONSUMED)
         """Questions whose answer this process was given already: asked again, they need another one."""
         self.watch = FactWatch(bus, FACTS, self._heard)
-        self._busy: dict[str, float] = {}
+        self._busy = NewestMap[str, float](MOST_BUSY)
         """Project -> until when a harness of it may be busy with a question, by the clock of the loop."""
 
     def client(self, address: Address) -> "HarnessClient":

@@ -28,7 +28,7 @@ MOST_SESSIONS = 10
 def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
     states = context.cache.states(SESSION)
     statuses = SessionStatuses(context.limits)
-    breaks = log_breaks(context.kit.settings.data / "views")  # they are noticed when a room begins
+    views = context.kit.settings.data / "views"
 
     async def answer(_: StatusAsk) -> Status:
         learned = await context.cache.state(LEARNED_LIMITS, GLOBAL)
@@ -47,7 +47,7 @@ def _open(context: Context) -> Callable[[StatusAsk], Awaitable[Status]]:
             newest_skipped=context.files.building.skipped.newest,
             unfolded=len(UNFOLDED),
             newest_unfolded=tuple(UnfoldedFact(*one) for one in UNFOLDED.newest(REPORTED)),
-            breaks=tuple(one for one in breaks if datetime.now(UTC) - one.at < REPORTED_FOR),
+            breaks=tuple(one for one in log_breaks(views) if datetime.now(UTC) - one.at < REPORTED_FOR),
             sessions=statuses.of(newest, learned, own),
             plans_waiting=len(context.plans),
             plans_dropped=context.plans.dropped.total(),

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import TypeVar
@@ -34,12 +35,14 @@ from schemas.inbox import (
     TodoSeen,
     UsageSeen,
 )
-from schemas.status_asks import Status, StatusAsk
+from schemas.status_asks import LogBreak, Status, StatusAsk
 from schemas.subjects import Address, ask
 from schemas.view_asks import HistoryRuns, HistoryRunsAsk, LastAdapter, LastAdapterAsk
 from services.domain.limits import Limits, MemoryLimits
 from services.kit.bus import Appender, Bus
+from services.kit.files import write_whole
 from services.responder.answers.client_manifest import MANIFEST, client_manifest
+from services.responder.views.files import BREAKS
 from services.responder.worker import Responder
 from services.tagger.worker import Tagger
 from tests.helpers.broker_world import HARBOUR, NOON, opened, quick_settings, wrapped
@@ -121,6 +124,16 @@ async def test_the_status_says_how_near_a_session_is_to_a_rebase(bus: Bus, rooms
     assert (HARBOUR.project, HARBOUR.session, "Mend the pier") == (near.project, near.session, near.title)
     assert (400, 20.0, 0.0) == (near.prompt, near.percent, near.spent)
     assert "the window has room, and going on is still cheaper" == near.reason
+
+
+async def test_a_log_that_is_noticed_to_be_another_one_while_the_room_works_is_reported(
+    bus: Bus, rooms: tuple[Tagger, Responder], tmp_path: Path
+) -> None:
+    assert rooms
+    assert () == (await answer(bus, StatusAsk(), Status)).breaks
+    noticed = LogBreak(datetime.now(UTC), known=9, agreed=3, head=4)
+    write_whole(tmp_path / "views" / BREAKS, msgspec.json.encode([noticed]))
+    assert (noticed,) == (await answer(bus, StatusAsk(), Status)).breaks
 
 
 async def test_a_compaction_context_carries_on_what_is_open(bus: Bus, rooms: tuple[Tagger, Responder]) -> None:

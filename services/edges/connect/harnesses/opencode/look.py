@@ -75,7 +75,15 @@ def found_conflicts(where: Places, sources: Sequence[ConfigSource]) -> tuple[Plu
 
 def _discovered(where: Places) -> tuple[DiscoveredPlugin, ...]:
     paths = [path for folder in where.folders for name in DISCOVERED for path in sorted(folder.glob(name))]
-    return tuple(DiscoveredPlugin(path, path.read_text(errors="replace")) for path in paths)
+    return tuple(DiscoveredPlugin(path, _code(path)) for path in paths)
+
+
+def _code(path: Path) -> str:
+    """The code of a plugin; empty where OpenCode can load none from there either: it is known by its name."""
+    try:
+        return (files.content(path) or b"").decode(errors="replace")
+    except UnreadableConfig:
+        return ""
 
 
 def _disabled(where: Places) -> frozenset[str]:

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from services.edges.connect import files
+
 NEEDED = "@opencode-ai/plugin"
 _DEPENDENCIES = {"dependencies": {NEEDED: "*"}}
 _FILES = {
@@ -58,15 +60,17 @@ def is_ours(folder: Path) -> bool:
 def is_declared(folder: Path) -> bool:
     """Whether OpenCode would find all that it wants, and install nothing at its start."""
     lock = _json(folder / "package-lock.json")
-    packages = lock.get("packages")
-    root = packages.get("", {}) if isinstance(packages, dict) else {}
-    locked = {name for kind in ("dependencies", "devDependencies") for name in root.get(kind, {})}
-    return (folder / MODULES).is_dir() and NEEDED in locked
+    root = _object(_object(lock.get("packages")).get(""))
+    is_locked = any(NEEDED in _object(root.get(kind)) for kind in ("dependencies", "devDependencies"))
+    return (folder / MODULES).is_dir() and is_locked
 
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text())
-    except (OSError, ValueError):
+        return _object(json.loads(files.read(path) or ""))
+    except (ValueError, RecursionError):  # `UnreadableConfig` is one
         return {}
-    return content if isinstance(content, dict) else {}
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
