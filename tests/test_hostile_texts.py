@@ -43,8 +43,7 @@ from services.domain.texts.paragraphs import opening, sentences
 from services.domain.texts.posing import unposed
 from services.domain.texts.risky import risk_of
 from services.domain.texts.sentences import is_informative, is_speech, split
-from services.domain.tools.call import call_of, plain_output
-from services.domain.tools.outcome import exited, fault
+from services.domain.tools.call import call_of, exited, fault, plain_output
 from services.domain.tools.request import request_of
 from services.domain.tools.shell import categories_of, is_checking, short_command, shown_file
 from services.domain.transcript import commits
@@ -131,13 +130,12 @@ HARMLESS = {
     "kit/project_name.py": "reads the address of a remote, each character twice at most",
     "edges/launcher/units.py": "reads a word of a command of our own, without a choice",
     "domain/ranges.py": "reads at most 18 digits at a time from where it stands",
-    "searcher/core/late.py": "asks of a single character whether it is a letter",
+    "searcher/core/ranking.py": "asks of a single character whether it is a letter",
     "memory/snapshot.py": "reads one id of bounded length",
     "domain/transcript/blocks.py": "reads at most 18 digits from the beginning of a line",
     "responder/answers/expand.py": "reads at most 18 digits from the beginning of a line",
     "plan/head/history.py": "reads some characters from the beginning of a line, without a choice",
     "plan/lanes/text_compression.py": "reads from the beginning of a text, without a choice",
-    "plan/lanes/prefix.py": "reads from the beginning of a text, without a choice",
     "plan/lanes/temporal.py": "reads from the beginning of a text, without a choice",
 }
 
@@ -317,7 +315,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
         lambda text: (abridged(text, len(text) // 2), with_rules(f"{text} {text[:1_000]}", LENGTH, octets)),
     ),
     "commits that are spoken of": (("domain/transcript/commits.py",), lambda text: commits.mentioned(f"commit {text}")),
-    "a fault": (("domain/tools/outcome.py",), lambda text: (fault(text), exited(text, text))),
+    "a fault": (("domain/tools/call.py",), lambda text: (fault(text), exited(text, text))),
     "a plain output": (("domain/tools/call.py",), plain_output),
     "lines": (("domain/texts/layout.py",), lambda text: list(lines(text))),
     "sentences": (("domain/texts/sentences.py",), lambda text: list(sentences(text))),
@@ -339,7 +337,7 @@ READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
         _text("user"),
     ),
     "the summary of an agent's words": (("historian/core/rules/key_sentences.py",), _text("assistant")),
-    "the summary of a thought": (("historian/core/rules/judge.py",), _text("assistant", "reasoning")),
+    "the summary of a thought": (("historian/core/rules/summary.py",), _text("assistant", "reasoning")),
     "the summary of an output": (("historian/core/rules/index.py",), lambda text: _tool(text, command="git commit")),
     "the summary of a failure": ((), lambda text: _tool(f"{text}\nexit code 1", "error", command="make")),
     "the summary of a command": ((), lambda text: _tool(command=text)),

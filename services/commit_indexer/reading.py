@@ -9,8 +9,8 @@ from schemas.envelope import Actor
 from schemas.events import CommitSeen, Event
 from schemas.subjects import Address
 from services.commit_indexer.core import decide, failures
+from services.commit_indexer.core.decide import NOUNS, CommitBounds, CommitHistory, Head, evolve
 from services.commit_indexer.core.sources import RepositorySource
-from services.commit_indexer.core.state import NOUNS, CommitBounds, CommitHistory, Head, evolve
 from services.commit_indexer.mirror import Mirror, MirrorBusy
 from services.commit_indexer.repository import Repository, Shape
 from services.domain.draft import Draft

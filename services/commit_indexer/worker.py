@@ -19,9 +19,9 @@ from services.commit_indexer.mirror import MirrorBusy
 from services.commit_indexer.naming import MentionReader
 from services.commit_indexer.reading import RepositoryReading, Unread
 from services.domain.registry import events_made_in
-from services.kit.alias_reader import AliasReader
 from services.kit.background import begin
 from services.kit.bus import BrokerError, Unreachable
+from services.kit.nouns import AliasReader
 from services.kit.room import Kit
 
 PROJECTS = "log.*.*._.project.*"

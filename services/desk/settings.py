@@ -13,9 +13,8 @@ from services.domain.decision import Decision
 from services.domain.project_settings import ProjectSettings, evolve, own_values
 from services.kit.aggregate import Aggregate
 from services.kit.cache import Sessions
-from services.kit.nouns import NounReader
+from services.kit.nouns import NounReader, SettingsReader
 from services.kit.room import Kit
-from services.kit.settings_reader import SettingsReader
 from services.settings.dream_tasks import check_times
 
 NOUN = "settings"

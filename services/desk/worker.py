@@ -48,21 +48,22 @@ from services.desk import adoption, core
 from services.desk.books import Books
 from services.desk.core import dreams, session
 from services.desk.core.commands import COMMANDS, WRITES, decide, misplaced, rule_of
+from services.desk.core.docs import DocsContext
 from services.desk.core.dreams import DreamOrders
 from services.desk.core.questions import Questions
 from services.desk.core.spending import Ledger
 from services.desk.core.trust import trust_of
 from services.desk.deciding import decided
-from services.desk.docs import ProposedDocs
 from services.desk.intake import MemoryIntake
 from services.desk.ledgers import Ledgers
 from services.desk.news import has_history, has_news
+from services.desk.project_names import ProjectNames
 from services.desk.questions import QuestionDesk
 from services.desk.schedule import Schedule
 from services.domain.addressing import check_address
 from services.domain.aliases import Aliases
 from services.domain.decision import CommandContext
-from services.domain.documents.proposals import DocProposals
+from services.domain.documents.proposals import DocProposals, evolve
 from services.domain.finding import echo
 from services.domain.guards import WRITTEN
 from services.domain.misread import misread
@@ -80,6 +81,28 @@ from services.memory.book import Book
 from services.memory.decide import retrieving
 from services.memory.profiles import Profiles
 from services.settings.dream_tasks import TASKS
+
+NOUN = "docs"
+
+
+class ProposedDocs:
+    """Decides what becomes of changes of documents."""
+
+    def __init__(self, kit: Kit, names: ProjectNames) -> None:
+        self._kit = kit
+        self._names = names
+        reader = NounReader(kit.reader, (NOUN,), catches_up=True)
+        sessions = Sessions(reader, evolve, DocProposals(), kit.settings.loop.sessions, knows_causes=True)
+        self._projects = Aggregate(kit, sessions, guard=NOUN, catches_up=True)
+
+    async def handle(self, address: Address, message: CommandMessage, command: Command) -> Answer:
+        """Decide a command about a project, under the name that it goes by."""
+        project = (await self._names.now()).project(address.project)
+        context = DocsContext(trust_of(message.actor), self._kit.settings.dream.documents)
+        return await decided(
+            self._projects, self._kit.reader, Address(project), message, lambda now: decide(now, command, context)
+        )
+
 
 _messages = msgspec.json.Decoder(CommandMessage)
 _commands = {command.TYPE: msgspec.json.Decoder(command) for command in COMMANDS}

@@ -2,12 +2,14 @@
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pkgutil import iter_modules
 from types import FunctionType, ModuleType
 from typing import TypeVar, get_args
 
+import schemas
+from schemas.ask import RequestReply
 from schemas.events import EVENTS, Event
 
 T = TypeVar("T")
@@ -66,3 +68,17 @@ def names_by_place(package: ModuleType, kind: type[T]) -> dict[str, T]:
             if isinstance(value, kind):
                 found.setdefault(id(value), (one.name, value))
     return dict(found.values())
+
+
+def request_replies() -> tuple[RequestReply, ...]:
+    """All questions with their replies, in the order of the pages."""
+    return in_order(registered(schemas, RequestReply))
+
+
+def in_order(declared: Iterable[RequestReply]) -> tuple[RequestReply, ...]:
+    """These, in the order of the pages. Raises `ValueError` where two have one name."""
+    ordered = sorted(declared, key=lambda one: (one.order, one.ask.NAME))
+    names = [one.ask.NAME for one in ordered]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"questions are declared twice: {sorted(twice)}; give one of two another name")
+    return tuple(ordered)

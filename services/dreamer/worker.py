@@ -52,9 +52,8 @@ from services.kit.consumer import log_consumer
 from services.kit.jobs import JobRunner
 from services.kit.logs import logger
 from services.kit.model import HarnessQuestions, Models
-from services.kit.nouns import NounReader
+from services.kit.nouns import NounReader, SettingsReader
 from services.kit.room import Kit
-from services.kit.settings_reader import SettingsReader
 from services.settings.dream_tasks import check_zone
 
 JOBS = "dreamer_runs"

@@ -6,8 +6,7 @@ import msgspec
 
 from schemas.asks import EmbedAsk, Embedded, ProbeAsk, Probed
 from schemas.events import Event
-from services.embedder.errors import Unavailable
-from services.embedder.sources import VectorSource, source_of
+from services.embedder.sources import Unavailable, VectorSource, source_of
 from services.kit.asks import AskHandler
 from services.kit.room import Kit
 

@@ -8,7 +8,7 @@ from schemas.inbox import Inbound
 from schemas.streams import BODIES, DEAD, IN, INBOUND_BODIES, LOG, MAX_BODY_BYTES, MAX_PIECE_BYTES, Stream
 from schemas.subjects import MAX_ID_BYTES, SHARDS, token
 from services.desk.core.commands import COMMANDS
-from services.generate.docstrings import summary
+from services.generate.markdown import summary
 from services.generate.schema import ASKS, Json, reply_to, to_text
 
 VERSION = "1"

@@ -7,8 +7,7 @@ from msgspec import inspect as mi
 
 from schemas.envelope import Envelope
 from schemas.events import EVENTS, Event
-from services.generate.docstrings import field_docs, summary
-from services.generate.markdown import code, page, table
+from services.generate.markdown import code, field_docs, page, summary, table
 from services.responder.views.store import view_sources
 
 HEAD = ("field", "type", "default", "meaning")

@@ -13,8 +13,8 @@ from schemas.events import EVENTS
 from schemas.inbox import Inbound
 from schemas.plan import AnyEdit, Revision
 from services.desk.core.commands import COMMANDS, tools
-from services.domain.request_replies import request_replies
-from services.generate.docstrings import field_docs
+from services.domain.registry import request_replies
+from services.generate.markdown import field_docs
 
 Json = dict[str, Any]
 Struct = type[msgspec.Struct]

@@ -6,8 +6,7 @@ from pathlib import Path
 from msgspec import NODEFAULT, Struct
 from pydantic import SecretStr
 
-from services.generate.docstrings import field_docs, summary
-from services.generate.markdown import code, page, table
+from services.generate.markdown import code, field_docs, page, summary, table
 from services.settings.entries import ALLOWED, SettingEntry, entries_of, groups_of
 
 INTRODUCTION = """\

@@ -29,8 +29,8 @@ from services.domain.limits import Limits as PlanLimits
 from services.domain.outcome import Done
 from services.domain.project_settings import with_own
 from services.domain.window import Learned
+from services.historian.core.context_pressure import HistoryLimits
 from services.historian.core.inheritance import inherited
-from services.historian.core.limits import HistoryLimits
 from services.historian.core.state import HistorianSession
 from services.historian.core.summary import TRAIT
 from services.historian.core.triggers import due
@@ -39,10 +39,10 @@ from services.kit.bus import Delivery, Unreachable
 from services.kit.cache import Sessions
 from services.kit.commands import send
 from services.kit.consumer import fact_of, log_consumer
+from services.kit.nouns import SettingsReader
 from services.kit.pacing import Pacing
 from services.kit.projector import QUIET
 from services.kit.room import Kit
-from services.kit.settings_reader import SettingsReader
 
 CALLING: tuple[type[Event], ...] = (
     StepOpened,

@@ -35,12 +35,9 @@ from schemas.subjects import Address
 from services.domain.compartments import AHEAD
 from services.domain.registry import events_made_in
 from services.historian import core, writers
-from services.historian.compression_job import CompressionJob
-from services.historian.core.lifecycle import RESCORE, pause
-from services.historian.core.limits import HistoryLimits
-from services.historian.core.state import HistorianSession, evolve
-from services.historian.importance_job import ImportanceJob
-from services.historian.jobs import HistoryJobs, HistoryWorker
+from services.historian.core.context_pressure import HistoryLimits
+from services.historian.core.state import RESCORE, HistorianSession, evolve, pause
+from services.historian.jobs import CompressionJob, HistoryJobs, HistoryWorker, ImportanceJob
 from services.historian.triggers import Triggers
 from services.historian.writers.base import RuleWriter, Writer
 from services.historian.writers.model import ModelWriter
@@ -49,8 +46,8 @@ from services.kit.clock import Clock
 from services.kit.contents import Contents
 from services.kit.jobs import JobRunner
 from services.kit.model import Budget, HarnessQuestions, Models
+from services.kit.nouns import SettingsReader
 from services.kit.room import Kit
-from services.kit.settings_reader import SettingsReader
 from services.kit.spending import Spending
 
 JOBS = "historian_runs"

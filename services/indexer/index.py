@@ -4,13 +4,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from services.domain.search.rows import SearchRow
+from schemas.subjects import Address
+from services.domain.search.rows import SearchRow, fits
 from services.indexer.core.changes import RowChanges, key
-from services.indexer.tables import COMPUTED, TABLES, as_columns, columns, dimensions_of
+from services.indexer.tables import COMPUTED, TABLES, as_columns, as_row, columns, dimensions_of
 from services.kit.index_place import Current, Position, folder_of, read_position, write_position
 from services.kit.logs import logger
 from services.kit.same_log import NOTHING, ComparedLog, Mark, difference, with_mark
@@ -231,3 +232,35 @@ def _slices(items: Sequence[T]) -> Iterator[Sequence[T]]:
 
 def _without(rows: Columns) -> Mapping[str, Sequence[Any]]:
     return {name: values for name, values in rows.items() if name == "hash" or name not in COMPUTED}
+
+
+COLUMNS = ("key", "id", "project", "kind", "ref", "session", "text", "before", "after", "title", "files", "hash")
+"""The columns that the hash of a row is made of, and those that name its owner."""
+
+
+class Misfit(NamedTuple):
+    """A row whose texts are not those that its hash was made of."""
+
+    kind: str
+    key: str
+    address: Address
+    """Whose facts it is made of; without a session those of the project."""
+
+
+async def misfits(index: Index) -> list[Misfit]:
+    """All such rows. Raises `Damaged` where a row cannot be read at all, or does not say whose it is."""
+    found: list[Misfit] = []
+    for kind in TABLES:
+        try:
+            async for batch in index.table(kind).batches(COLUMNS):
+                found += await asyncio.to_thread(lambda rows, of: list(_misfits(of, rows)), batch, kind)
+        except (*VectorsError, msgspec.DecodeError) as error:
+            raise Damaged(f"the table {kind} cannot be read: {error}") from error
+    return found
+
+
+def _misfits(kind: str, batch: Any) -> Iterator[Misfit]:  # noqa: ANN401 - a batch of Arrow
+    for values in batch.to_pylist():
+        row = as_row({**values, "files": values["files"] or ()})
+        if not fits(row):
+            yield Misfit(kind, values["key"], Address(row.project, row.session))

@@ -8,9 +8,8 @@ from services.indexer.core import project, session
 from services.indexer.core.changes import RowChanges
 from services.indexer.core.project import commit_changes
 from services.indexer.core.session import SessionRows, Touched
-from services.indexer.index import Damaged, Index
+from services.indexer.index import Damaged, Index, Misfit
 from services.indexer.states import State, States, after
-from services.indexer.verification import Misfit
 from services.kit.projector import Fact
 from services.kit.same_log import Mark
 from services.kit.vectors import among

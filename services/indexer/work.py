@@ -9,11 +9,10 @@ import msgspec
 
 from schemas.events import Event
 from services.indexer.filler import Filler, OtherModel
-from services.indexer.index import Damaged, Index
+from services.indexer.index import Damaged, Index, Misfit, misfits
 from services.indexer.sink import IndexSink, envelope_types
 from services.indexer.states import States
 from services.indexer.upkeep import Upkeep
-from services.indexer.verification import Misfit, misfits
 from services.kit.background import watched
 from services.kit.embed import embedded
 from services.kit.index_place import Current, read_current, set_name, write_current

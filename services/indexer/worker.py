@@ -40,7 +40,7 @@ from schemas.events import (
 )
 from schemas.search_asks import IndexPosition, IndexPositionAsk
 from services.domain.texts.bounds import beginning
-from services.indexer.verification import Misfit
+from services.indexer.index import Misfit
 from services.indexer.work import PROMPT, IndexWork
 from services.kit.asks import AskHandler, Declined
 from services.kit.background import begin

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -15,7 +15,42 @@ from services.kit import metrics
 from services.kit.bus import LogReader
 from services.kit.logs import logger
 from services.kit.nouns import NounReader
-from services.kit.unfolded import UNFOLDED
+
+MOST = 10_000
+"""The newest of them that are counted."""
+REPORTED = 5
+"""The newest of them that the health of a room names."""
+
+
+class UnfoldedFacts:
+    """The facts that no state of this process could take in, each once however many states it broke."""
+
+    def __init__(self) -> None:
+        self._types: OrderedDict[int, str] = OrderedDict()
+        """Position -> type."""
+
+    def __len__(self) -> int:
+        return len(self._types)
+
+    def add(self, envelope: Envelope) -> None:
+        """Note one, by its position in the log."""
+        self._types[envelope.seq] = envelope.type
+        while len(self._types) > MOST:
+            del self._types[min(self._types)]
+
+    def newest(self, count: int) -> Iterator[tuple[int, str]]:
+        """The last positions with their types, the newest first."""
+        return islice(sorted(self._types.items(), reverse=True), count)
+
+    @property
+    def health(self) -> dict[str, object]:
+        """Their number, and position and type of the newest ones, for the health of a room."""
+        return {"count": len(self), "newest": [list(one) for one in self.newest(REPORTED)]}
+
+
+UNFOLDED = UnfoldedFacts()
+"""Those of this process, since it began."""
+
 
 S = TypeVar("S")
 Evolve = Callable[[S, Event, Envelope], S]

@@ -1,4 +1,4 @@
-"""The broker's address: from the settings, or from the file of the process that started it."""
+"""Addresses: of the broker, and of the health of a process."""
 
 from pathlib import Path
 
@@ -55,3 +55,36 @@ def find(settings: Settings) -> Endpoint:
             "and `annals up`, which writes that file"
         )
     raise Unreachable(f"no installation has run here; {REMEDY}")
+
+
+FOLDER = "health"
+READ_BACK = "read_back"
+"""The file that names the broker whose newest facts were found whole."""
+
+
+class HealthAddress(msgspec.Struct, frozen=True):
+    """The process of a room, and where it serves `/healthz`."""
+
+    pid: int
+    host: str
+    port: int
+
+
+def write_address(data: Path, room: str, address: HealthAddress) -> None:
+    """Write the file of this room anew."""
+    path = _path(data, room)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    write_whole(path, msgspec.json.encode(address), mode=0o600)
+
+
+def read_address(data: Path, room: str, pid: int) -> HealthAddress | None:
+    """The address of this room, where this process has written it down."""
+    try:
+        address = msgspec.json.decode(_path(data, room).read_bytes(), type=HealthAddress)
+    except (OSError, *SPOILT):
+        return None
+    return address if address.pid == pid else None
+
+
+def _path(data: Path, room: str) -> Path:
+    return data / FOLDER / f"{room}.json"

@@ -1,13 +1,43 @@
 """The health of a room: what `/healthz` shows, and what the room answers to `ask.health`."""
 
+import asyncio
+import faulthandler
+import time
 from collections.abc import Callable, Sequence
 
 from schemas.codec import encode
 from schemas.room_health import HealthAsk, RoomHealth, UnfoldedFact
 from schemas.subjects import ask
+from services.kit.cache import REPORTED, UNFOLDED
 from services.kit.room import Kit, Room
-from services.kit.unfolded import REPORTED, UNFOLDED
-from services.kit.watchdog import Watchdog
+
+BEAT = 1.0
+"""Seconds between two signs of life."""
+
+
+class Watchdog:
+    """Knows how long a loop has been silent, and ends its process after `patience` seconds; 0: never."""
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._beat = time.monotonic()
+
+    @property
+    def silence(self) -> float:
+        """Seconds since a sign of life was due."""
+        return max(0.0, time.monotonic() - self._beat - BEAT)
+
+    async def watch(self) -> None:
+        """Give signs of life, for which a thread waits that needs no interpreter."""
+        try:
+            while True:
+                self._beat = time.monotonic()
+                if self._patience:
+                    faulthandler.dump_traceback_later(self._patience, exit=True)
+                await asyncio.sleep(BEAT)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
 
 SILENT = 5.0
 """Seconds without a sign of life after which a room is not well."""

@@ -15,8 +15,8 @@ from schemas.streams import BODIES, DEAD, IN, INBOUND_BODIES
 from services.kit.background import begin
 from services.kit.bus import Unreachable
 from services.kit.bus.stream_state import StreamState, stream_state
+from services.kit.endpoint import FOLDER
 from services.kit.files import SPOILT, write_whole
-from services.kit.health_address import FOLDER
 from services.kit.room import Kit
 
 FILE, ACKNOWLEDGED = "streams.json", "losses_acknowledged.json"

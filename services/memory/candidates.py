@@ -17,8 +17,7 @@ from services.domain.texts.own import unquoted_lines
 from services.domain.texts.paragraphs import paragraphs
 from services.domain.texts.rule_sentences import category_of
 from services.domain.texts.sentences import is_informative, split
-from services.domain.tools.call import Call
-from services.domain.tools.outcome import broken
+from services.domain.tools.call import Call, broken
 from services.domain.tools.shell import is_checking, short_command
 from services.memory.classes import Placement, placed
 from services.memory.gate.candidate import judge_candidate

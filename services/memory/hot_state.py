@@ -17,7 +17,7 @@ from services.domain.texts.injection import steers
 from services.domain.texts.markup import escaped
 from services.domain.texts.placeholders import ORDER
 from services.domain.tokens import tokens
-from services.domain.tools.outcome import broken, exit_code_of
+from services.domain.tools.call import broken, exit_code_of
 from services.domain.tools.request import below
 from services.domain.tools.shell import categories_of, error_lines
 

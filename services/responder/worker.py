@@ -23,9 +23,7 @@ from services.responder.answers.base import PLANS, Context, Question
 from services.responder.hinting import Hinting
 from services.responder.new_sessions import NewForks, NewSessions
 from services.responder.projections.folds import LEARNED_LIMITS, PROFILES, SESSION
-from services.responder.session_cache import SessionCache
-from services.responder.session_owners import SessionOwners
-from services.responder.steps import Steps
+from services.responder.session_cache import SessionCache, SessionOwners, Steps
 from services.responder.views.copy import Copier
 from services.responder.views.files import Files
 

@@ -20,10 +20,10 @@ from services.domain.search.fragments import fragment
 from services.domain.search.literals import NamesAsked, ids, is_ticket, literals, names_asked
 from services.domain.search.rows import BY_NAME, KINDS, Kind, row_id
 from services.domain.search.words import words
-from services.kit.alias_reader import AliasReader
 from services.kit.bus import BrokerError, TooLarge, Unreachable
 from services.kit.embed import embedded
 from services.kit.index_place import Current
+from services.kit.nouns import AliasReader
 from services.kit.room import Kit
 from services.kit.vectors import VectorsError
 from services.searcher.asker import Asker

@@ -13,9 +13,9 @@ from schemas.subjects import Address
 from schemas.tools import Source
 from services.domain.search.answer_text import degraded_lines, hit_lines
 from services.domain.search.words import code
-from services.kit.alias_reader import AliasReader
 from services.kit.bus import Unreachable
 from services.kit.model import HarnessQuestions, ModelFailed, ModelQuestion, Models
+from services.kit.nouns import AliasReader
 from services.kit.room import Kit
 from services.kit.spending import Spending
 from services.kit.turns import Queue, Turns

@@ -11,9 +11,8 @@ from services.domain.search.literals import NamesAsked, holds
 from services.searcher.copies import TEXT, TOKENS, VECTORS
 from services.searcher.core import ranking
 from services.searcher.core.arrays import Flags, Floats, Places
-from services.searcher.core.late import late_both, token_weights
 from services.searcher.core.query import Query
-from services.searcher.core.ranking import Arm, ByWords, Compared
+from services.searcher.core.ranking import Arm, ByWords, Compared, late_both, token_weights
 from services.searcher.core.shelf import Scope
 from services.searcher.stored_shelf import StoredShelf, matrix, nearest, read
 

@@ -30,10 +30,10 @@ from schemas.events import (
 from schemas.search_asks import AugmentAsk, Augmentation, Hits, SearchAsk
 from schemas.subjects import WHOLE_PROJECT, parse_log
 from services.domain.search.fragments import CHARACTERS
-from services.kit.alias_reader import AliasReader
 from services.kit.asks import AskHandler
 from services.kit.background import begin
 from services.kit.embed import embedded
+from services.kit.nouns import AliasReader
 from services.kit.room import Kit
 from services.kit.turns import Expired, Queue, Turns
 from services.searcher.answering import SearchAnswerer

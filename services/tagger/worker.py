@@ -26,7 +26,7 @@ from services.kit.loop import CommandHandler, Loop
 from services.kit.room import Kit
 from services.tagger import core
 from services.tagger.core.decide import InboundContext, decide
-from services.tagger.core.learned_limits import unknown_limits
+from services.tagger.core.overflow import unknown_limits
 from services.tagger.core.state import TaggedSession, evolve
 from services.tagger.externalise import BodyStore, StoredBodies
 from services.tagger.masking import mask_item

@@ -31,8 +31,7 @@ from services.memory.remembered import Remembered, evolve
 from services.memory.rendering import render
 from services.plan.head.memories import chosen
 from services.responder.answers.transform import Transformer
-from services.responder.session_cache import SessionCache
-from services.responder.steps import Steps
+from services.responder.session_cache import SessionCache, Steps
 from services.settings import Settings
 from tests.bench.installations import bare_publishes
 from tests.bench.measure import Measure, at_most, median_ms, percentile, ratio_at_most

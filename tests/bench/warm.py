@@ -36,8 +36,7 @@ from services.plan.planner.plan import decide
 from services.plan.session.state import Session
 from services.responder.answers.transform import Transformer
 from services.responder.projections.folds import SESSION
-from services.responder.session_cache import SessionCache
-from services.responder.steps import Steps
+from services.responder.session_cache import SessionCache, Steps
 from tests.bench.installations import bare_publishes, kit
 from tests.bench.measure import Measure, at_most, median_ms, p99_ms
 

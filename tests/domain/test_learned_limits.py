@@ -34,7 +34,7 @@ from services.plan.lanes import View, head, history
 from services.responder.answers.session_report import report
 from services.tagger.core import decide as tagger
 from services.tagger.core import state as tagger_state
-from services.tagger.core.learned_limits import unknown_limits
+from services.tagger.core.overflow import unknown_limits
 from tests.helpers.examples import examples
 from tests.helpers.given import Given, drafted, given
 from tests.helpers.harness import LIMITS, Call, Harness, ran, rebases, replace, text_part

@@ -6,8 +6,7 @@ from msgspec.structs import replace
 import schemas
 from schemas.ask import Ask, RequestReply
 from schemas.status_asks import STATUS
-from services.domain.registry import registered
-from services.domain.request_replies import in_order, request_replies
+from services.domain.registry import in_order, registered, request_replies
 
 
 def test_every_question_of_the_language_is_declared_with_a_reply() -> None:

@@ -10,9 +10,8 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from schemas.asks import EmbedAsk, EmbeddedText
-from services.embedder.breaking import Remote
-from services.embedder.errors import Unavailable
 from services.embedder.remote import identity_of
+from services.embedder.sources import Remote, Unavailable
 from services.settings import Embed
 from tests.helpers.embedding_server import EmbeddingServer, plain
 

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from schemas.events import SignatureRefused
-from services.plan.planner.full_turns import BLIND
+from services.plan.planner.plan import BLIND
 from services.settings import Limits
 from tests.conftest import running_installation
 from tests.harness.connected import Connected, assert_whole, connected, rebases

@@ -6,7 +6,7 @@ from functools import reduce
 from schemas.events import CompartmentSealed, Event
 from schemas.inbox import Mode
 from services.domain.limits import Limits as PlanLimits
-from services.historian.core.limits import HistoryLimits
+from services.historian.core.context_pressure import HistoryLimits
 from services.historian.core.state import HistorianSession, evolve
 from services.historian.core.triggers import wanted
 from tests.helpers.harness import Harness, text_part

@@ -15,10 +15,9 @@ from schemas.inbox import ErrorSeen, MessageSeen, Seen, StepSeen, UsageSeen
 from services.domain.conversation import Message, Part
 from services.domain.limits import Limits
 from services.domain.texts.content import Piece, RecordedMessage, piece_of, recorded_message
-from services.domain.transcript.pages import page, whole
-from services.domain.transcript.reader import read
+from services.domain.transcript.reader import page, read, whole
 from services.edges.client.adapter import ServedCall
-from services.historian.core.limits import HistoryLimits
+from services.historian.core.context_pressure import HistoryLimits
 from services.historian.core.publish import SignedSummary, closing, is_another_generation, published, unread
 from services.historian.core.rules.summary import summarise
 from services.historian.core.state import HistorianSession as Historian

@@ -23,6 +23,8 @@ from services.historian.core.importance import (
     BATCH,
     LONGEST_TEXT,
     OFF,
+    SEEDS,
+    SYSTEM,
     Score,
     Scores,
     batch,
@@ -32,7 +34,6 @@ from services.historian.core.importance import (
     sheet,
 )
 from services.historian.core.publish import failure_facts
-from services.historian.core.scoring_prompt import SEEDS, SYSTEM
 from services.historian.core.triggers import forced, wanted
 from tests.helpers import examples as number_of
 from tests.helpers.harness import Harness

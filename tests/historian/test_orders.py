@@ -22,7 +22,7 @@ from schemas.events import (
 )
 from services.desk.worker import Desk
 from services.edges.launcher.broker import Broker
-from services.historian.core.scoring_prompt import SEEDS
+from services.historian.core.importance import SEEDS
 from services.historian.worker import Historian
 from services.kit.bus import Appender, Bus
 from services.kit.commands import send

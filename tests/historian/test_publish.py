@@ -20,12 +20,12 @@ from schemas.subjects import Address
 from services.domain.conversation import Conversation, Message
 from services.domain.texts.content import RecordedMessage
 from services.domain.transcript.reader import read
-from services.historian.compression_job import CompressionJob
 from services.historian.core.from_answer import to_summary
 from services.historian.core.model_answer import AnswerFact, Compartment, Happening, Output, bounds
 from services.historian.core.publish import SignedSummary, published
 from services.historian.core.rules.summary import summarise
 from services.historian.core.validate import check
+from services.historian.jobs import CompressionJob
 from services.historian.writers.base import RuleWriter
 from services.kit.contents import Contents
 from services.kit.jobs import Advance, Fail, Job

@@ -22,8 +22,7 @@ from schemas.events import (
 )
 from schemas.inbox import Mode
 from services.domain.limits import Limits as PlanLimits
-from services.historian.core.context_pressure import context_pressure
-from services.historian.core.limits import HistoryLimits
+from services.historian.core.context_pressure import HistoryLimits, context_pressure
 from services.historian.core.state import HistorianSession
 from services.historian.core.triggers import due, wanted
 from tests.helpers.harness import Harness

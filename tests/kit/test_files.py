@@ -12,9 +12,8 @@ from services.edges.launcher.room_status import FILE as ROOMS
 from services.edges.launcher.room_status import read_status
 from services.edges.launcher.run import FILE, current
 from services.kit.endpoint import FILE as ENDPOINT
-from services.kit.endpoint import read
+from services.kit.endpoint import FOLDER, read, read_address
 from services.kit.files import ForeignFile, open_own, write_whole
-from services.kit.health_address import FOLDER, read_address
 from services.kit.index_place import CURRENT, read_current
 from services.kit.index_place import FOLDER as INDEX
 

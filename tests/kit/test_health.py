@@ -15,9 +15,8 @@ from schemas.subjects import Address
 from services.edges.launcher.broker import Broker
 from services.edges.room_health import healths
 from services.kit.bus import Bus, Unreachable
-from services.kit.health import HealthReport
+from services.kit.health import HealthReport, Watchdog
 from services.kit.room import Kit
-from services.kit.watchdog import Watchdog
 from tests.helpers.broker_world import connected, kit_of, quick_settings, titles, wrapped
 from tests.helpers.waiting import PATIENCE, until
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from services.kit import rooms
-from services.kit.priority import GROUP, LOWERED
+from services.kit.run import GROUP, LOWERED
 
 PLANNING = {"tagger", "responder", "desk"}
 """What a model call waits for."""
 SCRIPT = """
 import asyncio, os, threading
-from services.kit.priority import GROUP, give_way
+from services.kit.run import GROUP, give_way
 
 ended = threading.Event()
 other = threading.Thread(target=ended.wait)

@@ -24,7 +24,7 @@ from services.edges.launcher.broker import HOST, Broker
 from services.edges.room_health import healths
 from services.kit.background import begin
 from services.kit.bus import Appender, Bus, LogReader, Unreachable
-from services.kit.health_address import HealthAddress, read_address
+from services.kit.endpoint import HealthAddress, read_address
 from services.kit.run import RoomFailure, _until_stopped
 from tests.helpers.broker_world import HARBOUR, NOON, connected, facts, kit_of, quick_settings, titles, wrapped
 from tests.helpers.examples import soak

@@ -3,8 +3,8 @@
 import pytest
 
 from schemas.events import MessageListed, PlanExtended
-from services.kit import cache, unfolded
-from services.kit.unfolded import UnfoldedFacts
+from services.kit import cache
+from services.kit.cache import UnfoldedFacts
 from services.responder.projections.folds import SESSION
 from tests.helpers.given import envelope
 
@@ -21,10 +21,10 @@ def test_each_is_counted_once_and_the_newest_are_named_first() -> None:
 
 def test_of_very_many_only_the_newest_are_remembered() -> None:
     facts = UnfoldedFacts()
-    for seq in range(unfolded.MOST + 5):
+    for seq in range(cache.MOST + 5):
         facts.add(envelope(LISTED, seq))
-    assert unfolded.MOST == len(facts)
-    assert [unfolded.MOST + 4] == [seq for seq, _ in facts.newest(1)]
+    assert cache.MOST == len(facts)
+    assert [cache.MOST + 4] == [seq for seq, _ in facts.newest(1)]
 
 
 def test_a_fold_that_breaks_notes_its_fact_and_not_one_that_cannot_be_decoded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,8 +25,7 @@ from schemas.events import (
     NoteWritten,
     SessionIdled,
 )
-from services.memory.remembered import MemoryChange, Remembered, evolve
-from services.memory.shelf import LENGTH
+from services.memory.remembered import LENGTH, MemoryChange, Remembered, evolve
 from tests.helpers.given import AT, envelope
 
 RULE = "Only the desk writes memories."

@@ -8,9 +8,8 @@ import pytest
 from schemas.events import ProfileBound, ProfileDisabled, ProfileEnabled
 from services.memory.profiles import Profiles
 from services.plan.session.state import Session
-from services.responder import session_owners
-from services.responder.session_cache import SessionCache
-from services.responder.session_owners import SessionOwners
+from services.responder import session_cache
+from services.responder.session_cache import SessionCache, SessionOwners
 from tests.helpers.harness import ADDRESS, Harness
 from tests.helpers.waiting import PATIENCE
 from tests.memory.test_profiles import ADA, folded
@@ -45,7 +44,7 @@ def first_call(mode: str = "primary") -> Session:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wait that ends by itself ends no test."""
-    monkeypatch.setattr(session_owners, "WAIT", 10 * PATIENCE)
+    monkeypatch.setattr(session_cache, "WAIT", 10 * PATIENCE)
 
 
 async def _turns() -> None:

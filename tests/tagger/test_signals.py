@@ -49,9 +49,9 @@ from schemas.inbox import (
 from services.domain.tools.request import MAX_TARGET_CHARACTERS, Request, Touch, below, request_of
 from services.tagger.core import project
 from services.tagger.core.decide import InboundContext, decide
+from services.tagger.core.parts import tool_seen
 from services.tagger.core.project import Project
 from services.tagger.core.state import TaggedSession, evolve
-from services.tagger.core.tool_runs import tool_seen
 from services.tagger.masking import mask_item
 from tests.helpers.examples import examples
 from tests.helpers.given import Given, drafted, envelope, given

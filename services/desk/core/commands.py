@@ -14,8 +14,7 @@ from schemas.tools import TOOLS_DECLARED, Tool, with_actions
 from services.desk import core
 from services.domain.command import AddressKind, CommandRule
 from services.domain.decision import Decision
-from services.domain.registry import registered
-from services.domain.request_replies import request_replies
+from services.domain.registry import registered, request_replies
 from services.memory import decide as of_memory
 from services.memory.book import Book
 from services.memory.decide.context import BookContext, Refusal

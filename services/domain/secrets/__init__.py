@@ -7,9 +7,9 @@ from itertools import chain
 from typing import AnyStr, NamedTuple
 
 from services.domain.secrets.engine import Span
-from services.domain.secrets.issuers import ALL, Issuer
 from services.domain.secrets.nearby import looks_random, nearby_secrets
 from services.domain.secrets.patterns import (
+    ALL,
     ANY_ANCHOR,
     BEARER_TOKEN,
     CARD,
@@ -47,6 +47,7 @@ from services.domain.secrets.patterns import (
     WORD,
     YAML_KEY,
     YAML_PASSWORD,
+    Issuer,
     token_pattern,
 )
 from services.domain.secrets.readings import LEVELS, TextReading, as_bytes, as_decoded, as_shown

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from itertools import groupby
+from itertools import chain, groupby, islice
 
 import msgspec
 
 from services.domain.attachments import attachment_tokens, file_tokens
+from services.domain.conversation import Conversation, Message
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.tokens import BYTES_PER_TOKEN, tokens
 from services.domain.transcript.blocks import Block, MessageEntry, atoms, block, entry
@@ -162,3 +163,55 @@ def _chunk(recorded: Sequence[RecordedMessage], taken: list[RecordedMessage], bl
 def _tool_only(blocks: list[Block]) -> tuple[tuple[int, int], ...]:
     runs = (list(run) for only, run in groupby(blocks, key=lambda one: one.tool_only) if only)
     return tuple((run[0].first, run[-1].last) for run in runs)
+
+
+PAGE_BYTES = 8 * 1024 * 1024
+"""Bytes of contents in memory at once, unless one message is longer, or messages cannot be separated."""
+
+
+def page(messages: Sequence[Message], conversation: Conversation) -> Sequence[Message]:
+    """As many of these, from the first on, as fit into memory; a call and its result are never separated."""
+    size = count = 0
+    for arc in arcs(messages, conversation):
+        size += sum(
+            part.recorded.bytes + part.recorded.input_bytes for one in arc for _, part in conversation.sent_parts(one)
+        )
+        if size > PAGE_BYTES and count:
+            return tuple(islice(messages, count))
+        count += len(arc)
+    return messages
+
+
+def arcs(messages: Sequence[Message], conversation: Conversation) -> Iterator[tuple[Message, ...]]:
+    """These messages in their order, together from a tool's call to its result, where several messages have these."""
+    answers = {owner: at for at, one in enumerate(messages) for owner in _answered(one, conversation)}
+    start = end = 0
+    for at, one in enumerate(messages):
+        if at > end:
+            yield tuple(messages[start:at])
+            start = end = at
+        end = max(end, answers.get(one.recorded.message, at))
+    if messages:
+        yield tuple(messages[start:])
+
+
+def whole(messages: Sequence[Message], conversation: Conversation) -> Sequence[Message]:
+    """These messages up to the first arc that goes on behind them. A call that was never answered holds nothing up."""
+    if not messages:
+        return messages
+    open_ = {owner for one in conversation.after(messages[-1].ordinal) for owner in _answered(one, conversation)}
+    if open_.isdisjoint(one.recorded.message for one in messages):
+        return messages
+    complete = []
+    for arc in arcs(messages, conversation):
+        if not open_.isdisjoint(one.recorded.message for one in arc):
+            break
+        complete.append(arc)
+    return tuple(chain.from_iterable(complete))
+
+
+def _answered(message: Message, conversation: Conversation) -> Iterator[str]:
+    """The messages whose calls this one answers."""
+    for _, part in conversation.sent_parts(message):
+        if part.recorded.kind == "tool_result" and part.recorded.owner != message.recorded.message:
+            yield part.recorded.owner

@@ -10,11 +10,11 @@ import msgspec
 
 from schemas.codec import encode
 from services.edges.argument_types import RULES
-from services.edges.connect import answering, bundle, files, harnesses, note
+from services.edges.connect import answering, bundle, files, harnesses
 from services.edges.connect.answering import Chain
 from services.edges.connect.base import Harness
+from services.edges.connect.bundle import ConfigurationNote, Note
 from services.edges.connect.jsonc import UnreadableConfig
-from services.edges.connect.note import ConfigurationNote, Note
 from services.edges.connect.written import ConfigurationRecord, Mode, Unsuitable
 from services.edges.launcher.run import current
 from services.edges.styling import console, styled
@@ -75,7 +75,7 @@ def setup(name: str, options: SetupOptions, settings: Settings, environment: Map
     """
     harness = harnesses.load(name)(environment, here)
     target = harness.configuration(project=options.project)
-    known = note.load(settings.data, name)
+    known = bundle.load(settings.data, name)
     if options.remove:
         removal = _removal(harness, target, known, settings)
         return _remove(harness, removal, options, settings, known)
@@ -204,7 +204,7 @@ def _apply(harness: Harness, change: ConfigurationChange, settings: Settings, kn
         noted = known.get(str(change.path))
         stubs |= set(noted.stubs) if noted else set()
         noted_now = known | {str(change.path): ConfigurationNote(change.written, tuple(sorted(stubs)))}
-        note.save(settings.data, harness.name, noted_now)
+        bundle.save(settings.data, harness.name, noted_now)
         if change.after != change.before:
             files.back_up(change.path)
             files.write(change.path, change.after.encode())
@@ -259,7 +259,7 @@ def _clean(harness: Harness, noted: ConfigurationNote | None, rest: Note, settin
     needed = {folder for one in rest.values() for folder in one.stubs}
     for stood_in in set(noted.stubs if noted else ()) - needed:
         harness.take_away(Path(stood_in))
-    note.save(settings.data, harness.name, rest)
+    bundle.save(settings.data, harness.name, rest)
     if not rest:
         bundle.copy_of(settings.data, harness.name).unlink(missing_ok=True)
         _remove_manifest(settings.data, harness.name)

@@ -15,8 +15,7 @@ from services.edges.launcher.room_process import Processes, RoomProcess, end, pr
 from services.edges.launcher.room_status import FILE, RoomStatus, remove_status, write_status
 from services.edges.launcher.signals import asked_to_end, to_its_end
 from services.kit.bus import Bus
-from services.kit.endpoint import Endpoint, find
-from services.kit.health_address import HealthAddress, read_address
+from services.kit.endpoint import Endpoint, HealthAddress, find, read_address
 from services.kit.logs import logger
 from services.kit.rooms import ROOMS
 from services.settings import Settings, environment

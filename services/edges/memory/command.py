@@ -8,9 +8,22 @@ from pathlib import Path
 import msgspec
 
 from schemas.asks import MemoryAsk, MemoryReply
+from schemas.commands import (
+    Command,
+    MemoryArchive,
+    MemoryDecide,
+    MemoryImportance,
+    MemoryMerge,
+    MemoryPin,
+    MemoryQuarantine,
+    MemoryRestore,
+    MemoryRevise,
+    MemorySplit,
+    MemoryWrite,
+    PolicySet,
+)
 from schemas.subjects import Address, BadSubject
 from services.edges.asking import answer
-from services.edges.memory.decisions import Incomplete, commands
 from services.edges.memory.exchange import export_text, item_of
 from services.edges.memory.importing import ImportReport, import_files
 from services.edges.memory.place import PATIENCE, NoProject, check_session, project_meant, working_tree
@@ -21,6 +34,51 @@ from services.edges.person import NO_TEXT, person_bus, print_answer, refused, se
 from services.edges.terminal import write, write_error, write_file, write_json
 from services.kit.bus import Bus, TooLarge, Unreachable
 from services.settings import Settings
+
+
+class Incomplete(ValueError):
+    """The arguments do not say what is to be done; says what is missing."""
+
+
+def commands(options: argparse.Namespace) -> tuple[Command, ...]:
+    """The commands that the arguments ask for, one after the other. Raises `Incomplete`."""
+    if options.action != "edit":
+        return (_command(options),)
+    found: list[Command] = []
+    if options.text or options.category:
+        found.append(MemoryRevise(options.id, options.text, options.category))
+    if options.importance:
+        found.append(MemoryImportance(options.id, options.importance))
+    if not found:
+        raise Incomplete("nothing is to change: give its new words, --category or --importance")
+    return tuple(found)
+
+
+def _command(options: argparse.Namespace) -> Command:
+    match options.action:
+        case "merge":
+            return MemoryMerge(tuple(options.id), options.text, options.category)
+        case "split":
+            return MemorySplit(options.id, tuple(options.text))
+        case "policy" if not options.to:
+            raise Incomplete(
+                f"give what is to be done with candidates of {options.trust}, too: applied, held or refused"
+            )
+        case "policy":
+            return PolicySet(options.trust, options.to)
+        case "write":
+            return MemoryWrite(options.text, options.category, options.importance, session=options.session)
+        case "approve" | "reject":
+            return MemoryDecide(options.id, approve=options.action == "approve", reason=options.reason)
+        case "archive":
+            return MemoryArchive(options.id, options.reason)
+        case "restore":
+            return MemoryRestore(options.id, options.reason)
+        case "pin":
+            return MemoryPin(options.id, pinned=not options.undo)
+        case "quarantine":
+            return MemoryQuarantine(options.kind, options.value, undo=options.undo, reason=options.reason)
+    raise AssertionError(f"nothing is decided by {options.action!r}")
 
 
 async def memory(options: argparse.Namespace, settings: Settings, here: Path) -> int:

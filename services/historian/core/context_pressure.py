@@ -2,13 +2,21 @@
 
 import msgspec
 
+from services.domain.limits import History
 from services.domain.limits import Limits as PlanLimits
 from services.domain.protection import protected
 from services.domain.retention import Retention, retention
 from services.domain.window import Threshold, Window, threshold, window
 from services.historian.core.eligible import MessageCost, measured
-from services.historian.core.limits import HistoryLimits
 from services.historian.core.state import HistorianSession
+
+
+class HistoryLimits(History, frozen=True):
+    """The settings of history, and what follows from other settings."""
+
+    models: bool = False
+    """Whether models write, in the place of what the rules have made ahead."""
+
 
 RELIEVED = 0.75
 """Share of the threshold below which drops alone are enough."""

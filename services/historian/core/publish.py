@@ -30,9 +30,8 @@ from services.domain.texts.sentences import alike, words
 from services.domain.tokens import tokens
 from services.domain.transcript import reader
 from services.domain.transcript.reader import Chunk
-from services.historian.core.lifecycle import REBUILD, RESCORE
 from services.historian.core.rules.facts import AGAIN, stated_rules
-from services.historian.core.state import HistorianSession
+from services.historian.core.state import REBUILD, RESCORE, HistorianSession
 from services.historian.core.summary import TRAIT, CompartmentDraft, Observation, Summary
 
 LOOK_AHEAD = 2

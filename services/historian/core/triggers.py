@@ -10,12 +10,10 @@ from schemas.events import CompartmentSealed, HistoryAbandoned, HistoryOrdered, 
 from services.domain.compartments import AHEAD
 from services.domain.jobs import closed, is_paused
 from services.domain.limits import Limits as PlanLimits
-from services.historian.core.context_pressure import ContextPressure, context_pressure
+from services.historian.core.context_pressure import ContextPressure, HistoryLimits, context_pressure
 from services.historian.core.eligible import MessageCost, eligible, measured
-from services.historian.core.lifecycle import REBUILD, REMOVED, RESCORE
-from services.historian.core.limits import HistoryLimits
 from services.historian.core.publish import abandoned
-from services.historian.core.state import HistorianSession
+from services.historian.core.state import REBUILD, REMOVED, RESCORE, HistorianSession
 from services.historian.core.summary import RULES
 
 FORCE_PERCENT = 80.0

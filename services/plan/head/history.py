@@ -4,7 +4,7 @@ The same compartments, budget and importance make the same bytes.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import groupby
 from xml.sax.saxutils import unescape
@@ -12,12 +12,77 @@ from xml.sax.saxutils import unescape
 from msgspec.structs import replace
 
 from schemas.events import CompartmentSealed
+from services.domain.texts.abridged import octets, rules_in, with_rules
 from services.domain.texts.markup import element, escaped, stacked
 from services.domain.texts.posing import unposed, unposed_line
 from services.domain.tokens import BYTES_PER_TOKEN
+from services.domain.transcript.labels import is_settled
 from services.plan.head import names
 from services.plan.head.decay import ARCHIVED, TIERS, freshest, tiers, total
-from services.plan.head.excerpt import QUOTE, TASK, excerpt
+
+QUOTE = "U: "
+"""The beginning of a line of what the user wrote."""
+TASK = "Task: "
+"""The beginning of a line of what the agent wrote that started a sub-agent, in the sub-agent's session: it takes the
+user's place."""
+LEAST = 1_300
+"""Bytes of a fullest tier that need no shortening: about what one has on average."""
+
+
+def excerpt(full: str, brief: str, most: int, quote: str = QUOTE) -> str:
+    """At most `most` bytes, but at least LEAST, and never less than the next tier.
+
+    The user's own words come first, then what was decided and what is open, then what was done, then other remarks, the
+    newest first: they show the present state. Of what is too long, the user's rules and the beginning take at most half
+    of the room. `quote`: how the lines begin that take the user's place.
+    """
+    room = max(most, LEAST, octets(brief))
+    if octets(full) <= room:
+        return full
+    chosen: dict[int, str] = {}
+    size = 0
+    for at, line, bound in _offers(full.splitlines(), room, quote):
+        replaced = octets(chosen[at]) + 1 if at in chosen else 0
+        left = bound - size + replaced - 1
+        fitting = line if octets(line) <= left else _abridged(line, left, quote) if bound < room else ""
+        if octets(fitting) + 1 > max(replaced, 1):
+            chosen[at] = fitting
+            size += octets(fitting) + 1 - replaced
+    text = "\n".join(chosen[at] for at in sorted(chosen))
+    return text if octets(text) >= octets(brief) else brief
+
+
+def _offers(lines: Sequence[str], room: int, quote: str) -> Iterator[tuple[int, str, int]]:
+    """Lines in the order in which they are taken, each with how many bytes all may have together with it.
+
+    First the heading, then the rules of the user, what else they wrote, and everything.
+    """
+    quotes = [(at, line) for at, line in enumerate(lines) if line.startswith(quote)]
+    if not lines[0].startswith(quote):
+        yield 0, lines[0], room
+    for at, line in quotes:
+        if rules := rules_in(line.removeprefix(quote)):
+            yield at, f"{quote}{rules}", room // 2
+    yield from ((at, line, room // 2) for at, line in quotes)
+    ranked = sorted(range(len(lines)), key=lambda at: (_rank(lines[at], at, quote), at))
+    yield from ((at, lines[at], room) for at in ranked)
+
+
+def _abridged(line: str, most: int, quote: str) -> str:
+    """So much of what the user wrote; empty where none fits, or someone else wrote it."""
+    words = with_rules(line.removeprefix(quote), most - len(quote), octets) if line.startswith(quote) else ""
+    return f"{quote}{words}" if words else ""
+
+
+def _rank(line: str, at: int, quote: str) -> tuple[int, int]:
+    if line.startswith(quote) or not at:
+        return 0, 0
+    if is_settled(line):
+        return 1, 0
+    if not line.lstrip().startswith("- "):
+        return 2, 0
+    return 3, -at
+
 
 HISTORY = """\
 What happened in this session before the messages below, put here by the service that keeps your context. It is a \

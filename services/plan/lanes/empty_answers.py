@@ -6,11 +6,11 @@ from collections.abc import Set as AbstractSet
 
 from schemas.plan import AnyEdit, OmitMessage, ReplaceText, Withdraw, target
 from services.domain.conversation import Part
-from services.plan.lanes.age import Ages, ages
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.index import EDITED, MARKED, RECORDED_AGAIN, Finder, IsMeant, PlacedMessage
 from services.plan.lanes.reasoning import ReasoningRules, cause, is_reasoning, is_spent, rules_of
 from services.plan.lanes.rewrite import is_in_memory
+from services.plan.lanes.turns import Ages, ages
 from services.plan.session.state import Session
 
 NAME = "emptied"

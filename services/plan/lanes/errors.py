@@ -6,11 +6,11 @@ from itertools import islice
 from schemas.plan import AnyEdit, ReplaceOutput, Restore
 from services.domain.conversation import Part
 from services.domain.tokens import tokens
-from services.plan.lanes.age import ages, is_free
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.index import EDITED, FAILED, Finder, IsMeant
-from services.plan.lanes.prefix import prefix_of
 from services.plan.lanes.rewrite import MAX_TEXTS, is_stale
+from services.plan.lanes.temporal import prefix_of
+from services.plan.lanes.turns import ages, is_free
 from services.plan.session.costs import served_output
 from services.plan.session.lane_marks import is_of
 from services.plan.session.reclaim import OUTPUTS, SHORTENED

@@ -9,11 +9,11 @@ from schemas.plan import ReplaceText
 from services.domain.attachments import is_picture_of_prompt, is_picture_of_tool
 from services.domain.conversation import Part
 from services.domain.tokens import tokens
-from services.plan.lanes.age import Ages, ages, is_free
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.dropping import calls, drop
 from services.plan.lanes.drops import placeholder
 from services.plan.lanes.tool_pairs import IdleCall
+from services.plan.lanes.turns import Ages, ages, is_free
 
 NAME = "images"
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from services.domain.conversation import Part
 from services.domain.texts.clean import may_hold_injected, without_injected
-from services.plan.lanes.age import ages
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.index import Finder, IsMeant, is_outdated
 from services.plan.lanes.rewrite import is_stale, may_reword, reword, unread
+from services.plan.lanes.turns import ages
 from services.plan.session.state import Session
 
 NAME = "injected"

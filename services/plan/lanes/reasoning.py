@@ -8,9 +8,9 @@ import msgspec
 
 from schemas.plan import AnyEdit, OmitPart, ReplaceText, Restore
 from services.domain.conversation import HEAD_CHARACTERS, Message, Part
-from services.plan.lanes.age import Ages, ages, is_free
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.index import Finder, PlacedMessage
+from services.plan.lanes.turns import Ages, ages, is_free
 from services.plan.session.lane_marks import LaneMark, is_of
 
 NAME = "reasoning"

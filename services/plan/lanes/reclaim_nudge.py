@@ -11,7 +11,7 @@ from services.domain.conversation import Message, Part
 from services.domain.texts.markup import element, escaped
 from services.domain.tools.names import RECEIPTS, TODO_LISTS, is_ours, plain
 from services.plan.lanes.base import Lane, View
-from services.plan.lanes.prefix import SHOWS_TAGS
+from services.plan.lanes.temporal import SHOWS_TAGS
 from services.plan.lanes.turns import appended, backwards, has_reduced, newest_written, text_of_person
 from services.plan.session.costs import heads
 from services.plan.session.lane_marks import LaneMark

@@ -8,10 +8,10 @@ from schemas.plan import AnyEdit, PrefixText, ReplaceText, Restore
 from services.domain.conversation import Part
 from services.domain.edits import TAGS
 from services.domain.tokens import tokens
-from services.plan.lanes.age import is_free
 from services.plan.lanes.base import Change, View
 from services.plan.lanes.drops import placeholder
-from services.plan.lanes.prefix import prefix_of
+from services.plan.lanes.temporal import prefix_of
+from services.plan.lanes.turns import is_free
 
 MAX_TEXTS = 400
 """Texts that a lane reads in one rebase; more wait for the next one."""

@@ -6,8 +6,7 @@ from schemas.plan import AnyEdit, PrefixText
 from services.domain.conversation import Message, Part
 from services.plan.lanes.base import Change, Lane, View, spares_firm
 from services.plan.lanes.index import Finder, MayBeMeant
-from services.plan.lanes.prefix import SHOWS_TAGS, tag
-from services.plan.lanes.temporal import marker_for, text_with_marker
+from services.plan.lanes.temporal import SHOWS_TAGS, marker_for, tag, text_with_marker
 from services.plan.session.state import Session
 
 NAME = "tags"

@@ -3,8 +3,10 @@
 import re
 from itertools import pairwise
 
+from schemas.plan import PrefixText, ReplaceOutput, ReplaceText
 from services.domain.conversation import Message
 from services.domain.edits import TAGS
+from services.domain.texts.placeholders import TAG
 from services.plan.lanes.base import View
 from services.plan.lanes.turns import backwards
 
@@ -52,3 +54,27 @@ def text_with_marker(view: View, message: Message) -> str:
         if part.recorded.kind == "text" and part.recorded.bytes and not part.recorded.ignored:
             return name
     return ""
+
+
+SHOWS_TAGS = frozenset({"primary"})
+"""The modes whose agent has the tool to drop by tag; tags that an agent cannot use only confuse it."""
+_PREFIX = re.compile(r"^(?:§\d+§ )?(?:<!-- \+[^>\n]* -->\n)?")
+
+
+def tag(number: int) -> str:
+    return f"{TAG.text(number=number)} "
+
+
+def prefix_of(view: View, name: str) -> str:
+    """The prefix with which a text or an output is served, now or if it is served for the first time."""
+    match view.edit_of(name):
+        case PrefixText(text=text):
+            return text
+        case ReplaceText(text=text) | ReplaceOutput(text=text):
+            found = _PREFIX.match(text)
+            return found[0] if found else ""
+        case _:
+            part = view.session.conversation.parts[name]
+            message = view.session.conversation.messages[part.recorded.message]
+            label = tag(part.number) if part.number and view.mode in SHOWS_TAGS else ""
+            return label + (marker_for(view, message) if text_with_marker(view, message) == name else "")

@@ -11,11 +11,11 @@ from services.domain.conversation import Part
 from services.domain.edits import TAGS
 from services.domain.language import is_english, is_foreign
 from services.domain.tokens import tokens
-from services.plan.lanes.age import ages, is_free
 from services.plan.lanes.base import HARNESS_CAUSES, Change, Lane, View
 from services.plan.lanes.index import Finder
-from services.plan.lanes.prefix import prefix_of
 from services.plan.lanes.rewrite import is_in_memory
+from services.plan.lanes.temporal import prefix_of
+from services.plan.lanes.turns import ages, is_free
 from services.plan.session.lane_marks import LaneMark, mark_of
 from services.plan.text_compression.regions import prose
 from services.plan.text_compression.rules import FULL, LITE, ULTRA, compress

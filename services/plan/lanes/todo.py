@@ -11,8 +11,8 @@ from services.domain.conversation import Part
 from services.domain.tokens import tokens
 from services.domain.tools.names import TODO_WRITER, plain
 from services.domain.tools.todos import UNDONE
-from services.plan.lanes.age import is_free
 from services.plan.lanes.base import Change, Lane, View, spares_firm
+from services.plan.lanes.turns import is_free
 from services.plan.provider_rules.signed_thinking import boundary
 from services.plan.session.lane_marks import is_of
 from services.plan.session.reclaim import OUTPUTS

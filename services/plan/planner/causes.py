@@ -9,7 +9,7 @@ from services.domain.retention import Retention, retention
 from services.domain.window import NOTHING, Learned, Threshold, Window, cache_ttl, prompt_tokens, threshold
 from services.domain.window import window as window_of
 from services.plan.lanes.keeping import remainder
-from services.plan.planner import controller
+from services.plan.planner import economics
 from services.plan.planner.economics import prices_of
 from services.plan.session.calibration import Calibration, within
 from services.plan.session.state import Session, served_tokens
@@ -169,7 +169,7 @@ def _pressure(
     at_turn = not is_mid_turn(session)
     found = []
     course = session.revisions.course.with_remainder(remaining, served_tokens(session))
-    if session.step is not None and controller.is_due(
+    if session.step is not None and economics.is_due(
         course, remaining, prices_of(session.step, limits), window.room(prompt), at_turn=at_turn
     ):
         found.append("cost")

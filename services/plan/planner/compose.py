@@ -1,25 +1,55 @@
 """Composes a rebase of what the lanes want, and weighs it."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
+from typing import TypeVar
 
 import msgspec
 
 from schemas.plan import AnyEdit, AppendText, OmitArc, PartContent, SetHead, Target, Withdraw, target
 from services.domain.limits import Prices
 from services.plan.lanes import Change, Lane, View
-from services.plan.lanes.base import finders_of
+from services.plan.lanes.base import finders_of, nothing_needed
 from services.plan.lanes.index import ConversationIndex, in_order, indexed
-from services.plan.planner.economics import Economics, forecast, weigh
+from services.plan.lanes.skeletons import MAX_CALLS
+from services.plan.planner import economics
+from services.plan.planner.causes import Causes
+from services.plan.planner.economics import Economics, forecast, prices_of, weigh
 from services.plan.planner.signatures import void_thinking
-from services.plan.planner.texts import guarded, needed
 from services.plan.provider_rules.check import new_faults
 from services.plan.provider_rules.signed_thinking import boundary, first_place
 from services.plan.session.costs import before_cut, cost, heads
+from services.plan.session.firm import CALL
 from services.plan.session.lane_marks import join_marks, lanes_of
 from services.plan.session.state import Session, served_tokens, with_edits
+
+T = TypeVar("T")
+
+
+def needed(view: View, lanes: Iterable[Lane], faults: list[str]) -> tuple[str, ...]:
+    """The parts whose text a rebase must know, and that is not reported yet. `lanes`: those that are asked in it."""
+    wanted: dict[str, None] = {}
+    for lane in lanes:
+        if lane.needs is not nothing_needed:
+            names: Iterable[str] = guarded(lane.name, faults, partial(_needs, lane, view), ())
+            wanted |= dict.fromkeys(name for name in names if name not in view.texts)
+    return tuple(wanted)
+
+
+def _needs(lane: Lane, view: View) -> tuple[str, ...]:
+    return tuple(lane.needs(view))
+
+
+def guarded(name: str, faults: list[str], work: Callable[[], T], nothing: T) -> T:
+    """A lane that breaks costs its own edits of this pass, never the request."""
+    try:
+        return work()
+    except Exception as error:  # noqa: BLE001 - reported with the pass
+        faults.append(f"the lane {name} failed: {type(error).__name__}: {error}")
+        return nothing
+
 
 replace = msgspec.structs.replace
 
@@ -173,3 +203,61 @@ def last_wins(edits: Sequence[AnyEdit]) -> tuple[AnyEdit, ...]:
                 if part != edit.part:
                     by_target.pop(PartContent(part), None)
     return tuple(by_target.values())
+
+
+SURE = 1.4
+"""Times the calls to come after which a rebase by choice would have paid: a burst may bring the next one sooner."""
+
+
+def is_worth_it(view: View, why: Causes, made: RebaseDraft) -> bool:
+    """Whether a rebase pays: where the cache is lost anyway, always; else it must save much, unless it is needed."""
+    limits, economics = view.limits, made.economics
+    if why.free:
+        return economics.reclaimed > 0 or (made.has_more and (set(why.free) != {"idle"} or bool(why.settings)))
+    if why.excess:
+        return economics.reclaimed > 0
+    if economics.reclaimed < limits.min_reclaim:
+        return False
+    if why.urgent:
+        return True
+    if not economics.pays or economics.steps < SURE * economics.break_even or view.session.step is None:
+        return False
+    return _is_worth_its_cost(view, why, economics.reclaimed, economics.rewritten)
+
+
+def may_be_worth_it(view: View, lanes: Iterable[Lane], why: Causes) -> bool:
+    """Whether it may be, before it is collected: where this is false, `is_worth_it` is false of all that is collected.
+
+    A rebase that nobody asked for leaves what is firm in the prompt, so that it reclaims no more than the rest. To know
+    that costs the same however long the session is.
+    """
+    session = view.session
+    if why.forced or why.masked or why.free or why.excess or boundary(session):
+        return True
+    if not all(lane.leaves_firm(view) for lane in lanes if lane.works(view)):
+        return True
+    most = most_reclaimed(session)
+    if most < view.limits.min_reclaim:
+        return False
+    return why.urgent or _is_worth_its_cost(view, why, most, rewritten=0)
+
+
+def most_reclaimed(session: Session) -> int:
+    """Estimated tokens that a rebase reclaims at most which leaves what is firm."""
+    calls = max(0, session.firm.calls - MAX_CALLS * CALL)
+    return max(0, served_tokens(session) - session.firm.words - calls)
+
+
+def _is_worth_its_cost(view: View, why: Causes, reclaimed: int, rewritten: int) -> bool:
+    """Whether one for its cost alone is deep enough, and due as it would be. The more it reclaims, the sooner it is."""
+    session = view.session
+    served = served_tokens(session)
+    return why.pressure != ("cost",) or economics.is_worth(
+        session.revisions.course.with_remainder(why.remainder, served),
+        reclaimed,
+        rewritten,
+        served,
+        prices_of(session.step, view.limits) if session.step else Prices(),
+        why.room,
+        at_turn=why.at_turn,
+    )

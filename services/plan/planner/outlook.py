@@ -8,7 +8,7 @@ from schemas.events import StepOpened
 from services.domain.limits import Limits
 from services.domain.retention import retention
 from services.domain.window import Window, threshold
-from services.plan.planner import controller
+from services.plan.planner import economics
 from services.plan.planner.causes import is_declined, is_latched, is_mid_turn, remaining_tokens
 from services.plan.planner.economics import prices_of
 from services.plan.session.calibration import within
@@ -42,9 +42,9 @@ def outlook(session: Session, step: StepOpened, window: Window, limits: Limits) 
     prompt = within(session.usage.calibration, window).prompt(served_tokens(session))
     prices = prices_of(step, limits)
     remainder = remaining_tokens(session, retention(window.usable, limits.context))
-    share = controller.TURN if not is_mid_turn(session) else 1.0
-    price = controller.price(remainder, prices, window.room(prompt)) * share
-    spent = PAID * controller.spent(session.revisions.course, prices) / price if price else PAID
+    share = economics.TURN if not is_mid_turn(session) else 1.0
+    price = economics.price(remainder, prices, window.room(prompt)) * share
+    spent = PAID * economics.spent(session.revisions.course, prices) / price if price else PAID
     percent = window.percent(prompt)
     reasons = tuple(_reasons(session, limits, prompt, spent, is_full=percent >= begins.percent))
     return Outlook(prompt, percent, begins.percent, begins.tokens(window), begins.force, spent, reasons)

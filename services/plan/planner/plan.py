@@ -1,30 +1,107 @@
 """The pass: from a session's state to the next revision of its plan, or to none."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 import msgspec
 
 from schemas.events import Event, PlanExtended, PlanRebased, StepOpened
 from schemas.plan import AnyEdit, CutBefore, PartContent, Restore, SetHead, Target, Withdraw, parse_target, target
+from services.domain.conversation import Message
 from services.domain.limits import Prices
 from services.domain.window import prompt_tokens, window
 from services.plan.lanes import LANES, Lane, View, eviction, head
 from services.plan.lanes.base import emptying
 from services.plan.lanes.index import ConversationIndex
 from services.plan.planner.causes import LATE, Causes, causes, is_declined
-from services.plan.planner.compose import RebaseDraft, collect, last_wins
+from services.plan.planner.compose import RebaseDraft, collect, guarded, is_worth_it, last_wins, may_be_worth_it
 from services.plan.planner.economics import prices_of
-from services.plan.planner.extending import Extension, extension
-from services.plan.planner.full_turns import FULL, blinds, is_the_harness_s, needs_person
 from services.plan.planner.pages import revisions_of
 from services.plan.planner.signatures import thinking_causes
-from services.plan.planner.worth import is_worth_it, may_be_worth_it
-from services.plan.provider_rules.check import new_faults
+from services.plan.provider_rules.check import STRUCTURAL, new_faults
 from services.plan.provider_rules.signed_thinking import boundary, place
+from services.plan.session.lane_marks import is_of
 from services.plan.session.revisions import SETTINGS
 from services.plan.session.state import Session, served_tokens, with_edits
 from services.plan.session.waits import ANSWERED
+
+FULL = (
+    "The prompt fills the model's window in a running turn, and the model's signed thinking lets nothing before it "
+    "change: new outputs are left out. Summarise the session in your harness, or end the turn."
+)
+
+
+BLIND = 10
+"""Steps of a turn of which new outputs are left out at most where the harness compacts: looking at those again costs
+about what a summary costs, and a turn may end before."""
+
+
+def blinds(session: Session, edits: Iterable[AnyEdit]) -> bool:
+    """Whether something is left out with these that the model has not seen yet."""
+    sent = session.step.unchanged if session.step is not None else 0
+    return any(0 < sent < place(session, edit) for edit in edits)
+
+
+def is_the_harness_s(session: Session, why: Causes) -> bool:
+    """Whether the harness is to compact a prompt that is too long, so that it may go out as it is."""
+    return _compacts(session) and "overflow" not in why.names and _blinded(session) >= BLIND
+
+
+def needs_person(session: Session) -> bool:
+    """Whether a person must see to it, and does not know that yet."""
+    return not _compacts(session) and not _blinded(session)
+
+
+def _compacts(session: Session) -> bool:
+    return session.step is not None and session.step.compacts
+
+
+def _blinded(session: Session) -> int:
+    """Messages of the running turn of which outputs were left out for want of room."""
+    conversation, plan = session.conversation, session.plan
+    return sum(
+        any(is_of(plan.content(name), (eviction.NAME,)) for name, _ in conversation.sent_parts(message))
+        for message in conversation.after(session.turn)
+    )
+
+
+class Extension(msgspec.Struct, frozen=True):
+    """Edits of messages that no call has sent before."""
+
+    edits: tuple[AnyEdit, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+def extension(view: View, lanes: Sequence[Lane]) -> Extension:
+    """The lanes' edits of new messages, without what a provider would refuse and what was sent before."""
+    session = view.session
+    unchanged = session.step.unchanged if session.step else 0
+    fresh = _new_messages(session)
+    edits: list[AnyEdit] = []
+    faults: list[str] = []
+    for lane in lanes:
+        wanted: tuple[AnyEdit, ...] = guarded(lane.name, faults, partial(_wanted, lane, view, fresh), ())
+        for edit in wanted:
+            if unchanged and place(session, edit) <= unchanged:
+                faults.append(f"the lane {lane.name} wanted to edit {target(edit)}, which was sent before")
+            else:
+                edits.append(edit)
+    refused = new_faults(session, edits)
+    if refused:
+        edits = [edit for edit in edits if not isinstance(edit, STRUCTURAL)]
+    return Extension(last_wins(edits), (*faults, *refused))
+
+
+def _new_messages(session: Session) -> list[Message]:
+    """The messages that no call has sent before."""
+    unchanged = session.step.unchanged if session.step else 0
+    return list(session.conversation.after(max(unchanged, session.cut - 1)))
+
+
+def _wanted(lane: Lane, view: View, fresh: Sequence[Message]) -> tuple[AnyEdit, ...]:
+    return tuple(lane.extend(view, fresh)) if lane.works(view) else ()
+
 
 STUCK = (
     "The prompt is longer than the model takes, and nothing more can be taken out of it. "

@@ -1,7 +1,7 @@
 """The firm part of a prompt, which no lane takes out unasked, counted as facts come.
 
 A rebase leaves at least so much in the prompt. So it is known without a look at the conversation that some rebases
-would not pay: see `services.plan.planner.worth`.
+would not pay: see `services.plan.planner.economics`.
 """
 
 from collections.abc import Iterable

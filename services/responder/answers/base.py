@@ -19,9 +19,7 @@ from services.plan.session.state import Session
 from services.responder.hinting import Hinting
 from services.responder.new_sessions import NewSessions
 from services.responder.projections.folds import ALIASES, BOOK, SESSION, SETTINGS
-from services.responder.session_cache import SessionCache
-from services.responder.session_owners import SessionOwners
-from services.responder.steps import Steps
+from services.responder.session_cache import SessionCache, SessionOwners, Steps
 from services.responder.views.copy import Copier
 from services.responder.views.files import Files
 

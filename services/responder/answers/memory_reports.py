@@ -22,9 +22,8 @@ from services.domain.texts.line import plain
 from services.domain.tokens import BYTES_PER_TOKEN
 from services.memory.entry import Memory, Note, Status
 from services.memory.policy import action_for
-from services.memory.remembered import Remembered
+from services.memory.remembered import MemoryShelf, Remembered
 from services.memory.rendering import NO_ROOM, Choice, Profile, Reason, hidden_since, profile_of, twins
-from services.memory.shelf import MemoryShelf
 from services.memory.strength import dormant_days, ranked, strength
 from services.memory.twin_pairs import TwinPairs
 from services.plan.head.memories import chosen

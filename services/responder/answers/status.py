@@ -11,8 +11,7 @@ from services.domain.learned_limits import GLOBAL
 from services.domain.limits import Limits
 from services.domain.project_settings import ProjectSettings, with_own
 from services.domain.window import Learned, window
-from services.kit.cache import Entry
-from services.kit.unfolded import REPORTED, UNFOLDED
+from services.kit.cache import REPORTED, UNFOLDED, Entry
 from services.plan.planner.outlook import outlook
 from services.plan.session.state import Session
 from services.responder.answers.base import Context, Question, in_force, settings_of

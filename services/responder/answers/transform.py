@@ -44,9 +44,7 @@ from services.responder.hinting import Hinting
 from services.responder.new_sessions import NewSessions
 from services.responder.projections.documents import DOCUMENTS, CapturedDocument
 from services.responder.projections.folds import LEARNED_LIMITS, PROFILES, SESSION
-from services.responder.session_cache import SessionCache
-from services.responder.session_owners import SessionOwners
-from services.responder.steps import Steps
+from services.responder.session_cache import SessionCache, SessionOwners, Steps
 
 replace = msgspec.structs.replace
 

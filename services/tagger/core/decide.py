@@ -50,10 +50,9 @@ from services.domain.senders import SUBAGENT, is_of_subagent, reported
 from services.domain.tools.request import Request
 from services.tagger.core.listing import from_message, is_present, listed, removed
 from services.tagger.core.numbering import MAX_NAMES_PER_EVENT, assignments
-from services.tagger.core.parts import part_seen
+from services.tagger.core.parts import part_seen, tool_seen
 from services.tagger.core.signals import adapter_seen, error_seen, failed_call, todos_seen, tools_seen, usage_seen
 from services.tagger.core.state import COMPACTED, IDLE, TaggedSession, refusal
-from services.tagger.core.tool_runs import tool_seen
 
 MANAGED = frozenset({"primary", "reduce_off"})
 """The modes of sessions that a person leads."""

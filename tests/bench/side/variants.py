@@ -25,7 +25,7 @@ from services.edges.client.recall import recalled
 from services.edges.client.replay import address_of, calls
 from services.edges.client.transcript import Transcript
 from services.kit.logs import configure
-from services.plan.planner import controller
+from services.plan.planner import economics
 from tests.bench.side.left_out import TODAY, Figures, Outcome, by_variant, chosen, complete, left_out, outcome, together
 from tests.bench.side.recordings import ROOT
 from tests.helpers.house_in_memory import KeeperInMemory
@@ -52,18 +52,18 @@ VARIANTS: Mapping[str, Variant] = {
     TODAY: Variant(),
     "idle twice": Variant(((retention, "IDLE", _idle(2.0)),)),
     "idle half": Variant(((retention, "IDLE", _idle(0.5)),)),
-    "forgetting 60": Variant(((controller, "FORGETTING", 60.0),)),
-    "forgetting 25": Variant(((controller, "FORGETTING", 25.0),)),
+    "forgetting 60": Variant(((economics, "FORGETTING", 60.0),)),
+    "forgetting 25": Variant(((economics, "FORGETTING", 25.0),)),
     "tail 8000": Variant(((retention, "TAIL", 8_000), (retention, "TAIL_SHARE", 0.065))),
     "tail 3500": Variant(((retention, "TAIL", 3_500), (retention, "TAIL_SHARE", 0.03))),
     "history 6000": Variant(((retention, "HISTORY", 6_000), (retention, "HISTORY_SHARE", 0.06))),
     "history 2500": Variant(((retention, "HISTORY", 2_500), (retention, "HISTORY_SHARE", 0.025))),
-    "turn 1": Variant(((controller, "TURN", 1.0),)),
-    "turn 0.3": Variant(((controller, "TURN", 0.3),)),
+    "turn 1": Variant(((economics, "TURN", 1.0),)),
+    "turn 0.3": Variant(((economics, "TURN", 0.3),)),
     "readings 0.5": Variant(((retention, "READINGS_SHARE", 0.5),)),
     "readings 0.25": Variant(((retention, "READINGS_SHARE", 0.25),)),
-    "worth 0.35": Variant(((controller, "WORTH", 0.35),)),
-    "worth 0.15": Variant(((controller, "WORTH", 0.15),)),
+    "worth 0.35": Variant(((economics, "WORTH", 0.35),)),
+    "worth 0.15": Variant(((economics, "WORTH", 0.15),)),
     "reclaim 500": Variant(limits={"min_reclaim": 500}),
     "reclaim 1000": Variant(limits={"min_reclaim": 1_000}),
 }

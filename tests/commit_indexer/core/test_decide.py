@@ -5,8 +5,17 @@ from hypothesis import given as given_any
 from hypothesis import strategies as st
 
 from schemas.events import CommitsAdvanced, CommitSeen
-from services.commit_indexer.core.decide import BATCH, advanced, batches, commits_to_read, news, within
-from services.commit_indexer.core.state import CommitBounds, CommitHistory, evolve
+from services.commit_indexer.core.decide import (
+    BATCH,
+    CommitBounds,
+    CommitHistory,
+    advanced,
+    batches,
+    commits_to_read,
+    evolve,
+    news,
+    within,
+)
 from tests.helpers.given import Given, given
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -34,7 +34,7 @@ from services.domain.erasure.survey import Survey
 from services.domain.record import read_record
 from services.domain.texts.line import plain, shorter
 from services.domain.texts.markup import escaped
-from services.generate.docstrings import field_docs
+from services.generate.markdown import field_docs
 from tests.helpers.broker_world import HARBOUR, wrapped
 from tests.helpers.marked_texts import marked_event, text_fields
 

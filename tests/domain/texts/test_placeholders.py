@@ -12,7 +12,7 @@ from services.domain.texts.placeholders import MIDDLE, PLACEHOLDERS, Placeholder
 from services.memory.hot_state import _short
 from services.plan.head.render import CUT, LEFT_OUT
 from services.plan.lanes.drops import placeholder, truncated
-from services.plan.lanes.prefix import tag
+from services.plan.lanes.temporal import tag
 
 ONLY = re.compile(only_placeholders(), re.IGNORECASE)
 

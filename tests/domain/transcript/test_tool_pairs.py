@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.domain.texts.content import RecordedMessage
-from services.domain.transcript import pages
-from services.domain.transcript.pages import arcs, whole
-from services.domain.transcript.reader import read
+from services.domain.transcript import reader
+from services.domain.transcript.reader import arcs, read, whole
 from services.historian.core.from_answer import to_summary
 from services.historian.core.model_answer import Bounds, Compartment, Output, bounds
 from services.historian.core.rules.summary import summarise
@@ -114,14 +113,14 @@ def working(*outputs: int | None) -> Harness:
 @pytest.mark.parametrize(("room", "last_in_page"), [(10, 1), (1_500, 3), (2_500, 5), (10_000, 7)])
 def test_a_page_ends_behind_a_result(room: int, last_in_page: int, monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = working(1_000, 1_000, 1_000).folded().conversation
-    monkeypatch.setattr(pages, "PAGE_BYTES", room)
-    assert last_in_page == len(pages.page(tuple(conversation.after(0)), conversation))
+    monkeypatch.setattr(reader, "PAGE_BYTES", room)
+    assert last_in_page == len(reader.page(tuple(conversation.after(0)), conversation))
 
 
 def test_what_cannot_be_parted_is_one_page_though_it_is_longer_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = working(1_000).folded().conversation
-    monkeypatch.setattr(pages, "PAGE_BYTES", 10)
-    assert [2, 3] == [message.ordinal for message in pages.page(tuple(conversation.after(1)), conversation)]
+    monkeypatch.setattr(reader, "PAGE_BYTES", 10)
+    assert [2, 3] == [message.ordinal for message in reader.page(tuple(conversation.after(1)), conversation)]
 
 
 @pytest.mark.parametrize(("last", "last_in_range"), [(1, 1), (2, 1), (3, 3), (4, 4), (5, 4), (6, 6)])

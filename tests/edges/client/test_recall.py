@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.edges.client.changes import FileEdit, argument_texts, edits
-from services.edges.client.names import names, shows
-from services.edges.client.recall import AgentOutput, Recall, RecallOfCalls, VisibleText, recalled
+from services.edges.client.recall import AgentOutput, Recall, RecallOfCalls, VisibleText, names, recalled, shows
 
 WORDS = ["src/app.py", "app.py", "load_jobs", "JobQueue", "jobs.load_all", "54329", "9f3c2ab1", "and", "the", "12"]
 PROMPT = 1000

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from services.edges.connect import bundle, note
-from services.edges.connect.answering import chosen
-from services.edges.connect.settings_text import chain_of, with_chain
+from services.edges.connect import bundle
+from services.edges.connect.answering import chain_of, chosen, with_chain
 from services.edges.launcher.run import record
 from tests.edges.connect.test_setup import Machine, at_a_terminal, machine, read, setup
 
@@ -165,7 +164,7 @@ def test_a_connection_that_stays_elsewhere_keeps_the_setting(machine: Machine) -
     setup("--project", "--yes")
     assert 0 == setup("--project", "--remove", "--yes")
     assert OURS == chain_of(settings_of(machine).read_text())
-    assert 2 > len(note.load(machine.data, "opencode"))
+    assert 2 > len(bundle.load(machine.data, "opencode"))
     assert bundle.copy_of(machine.data, "opencode").exists()
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from schemas.asks import ClientManifest
 from services.edges.cli import main
-from services.edges.connect import bundle, note
+from services.edges.connect import bundle
 from services.edges.connect.edit import append
 from services.edges.connect.jsonc import value
 from services.edges.connect.written import EarlierSwitch
@@ -351,12 +351,12 @@ def test_what_an_earlier_setup_switched_off_is_given_back_and_reported(
     setup("--yes")
     path = machine.user / "opencode.json"
     path.write_text(append(path.read_text(), (), {"auto": False, "prune": False}, "compaction"))
-    (known,) = note.load(machine.data, "opencode").values()
+    (known,) = bundle.load(machine.data, "opencode").values()
     switches_before = (EarlierSwitch("auto", had=False), EarlierSwitch("prune", had=False))
     written = msgspec.structs.replace(
         known.written, switches_before=switches_before, compaction_added=True, patches=(), digest=""
     )  # as an earlier release, and an edit since
-    note.save(machine.data, "opencode", {str(path): msgspec.structs.replace(known, written=written)})
+    bundle.save(machine.data, "opencode", {str(path): msgspec.structs.replace(known, written=written)})
 
     assert 0 == setup("--yes")
     assert "It is given back" in capsys.readouterr().out

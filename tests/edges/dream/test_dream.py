@@ -24,10 +24,9 @@ from services.edges.dream.report import answering, brief, has_failed, lines
 from services.edges.launcher.broker import Broker
 from services.edges.launcher.status import look
 from services.kit.bus import Bus
-from services.kit.health import HealthReport
+from services.kit.health import HealthReport, Watchdog
 from services.kit.project_name import ROOT
 from services.kit.spending import Spending
-from services.kit.watchdog import Watchdog
 from services.responder.worker import Responder
 from services.settings import Nats, Settings
 from tests.desk.test_books import send

@@ -17,9 +17,8 @@ from services.edges.connect.installation import judge
 from services.edges.launcher import status
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Appender, Bus, Unreachable, connection
-from services.kit.health import HealthReport
+from services.kit.health import HealthReport, Watchdog
 from services.kit.room import Kit
-from services.kit.watchdog import Watchdog
 from services.settings import Nats, Settings
 from tests.helpers.broker_world import HARBOUR, connected, facts, kit_of, quick_settings, stored, titles, wrapped
 from tests.helpers.waiting import PATIENCE, until

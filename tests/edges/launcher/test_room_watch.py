@@ -12,7 +12,7 @@ import pytest
 from services.edges.launcher import supervisor
 from services.edges.launcher.broker import HOST
 from services.edges.launcher.supervisor import until_hung
-from services.kit.health_address import HealthAddress, read_address, write_address
+from services.kit.endpoint import HealthAddress, read_address, write_address
 from services.settings import Http
 from tests.conftest import InstallationFactory
 from tests.helpers.waiting import PATIENCE, until

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.events import CompartmentSealed
-from services.plan.head.excerpt import LEAST, excerpt
-from services.plan.head.history import HISTORY, STATE, render_history, state_in
+from services.plan.head.history import HISTORY, LEAST, STATE, excerpt, render_history, state_in
 from services.plan.head.names import CONSIDERED, HEADING, ranked
 from tests.helpers.conversations import sealed
 from tests.helpers.examples import examples

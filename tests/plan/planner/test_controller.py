@@ -6,8 +6,8 @@ import pytest
 
 from schemas.events import PlanRebased
 from services.domain.limits import Prices
-from services.plan.planner.controller import FORGETTING, NEAR, SMALL, TURN, is_due, is_worth, price, spent
-from services.plan.session.course import Course
+from services.plan.planner.economics import FORGETTING, NEAR, SMALL, TURN, is_due, is_worth, price, spent
+from services.plan.session.revisions import Course
 
 PRICES = Prices()
 REMAINDER = 8_000

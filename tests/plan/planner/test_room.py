@@ -11,8 +11,7 @@ from schemas.inbox import ErrorSeen, ToolSeen, ToolsSeen
 from schemas.plan import PrefixText
 from services.domain.limits import Limits, Prices
 from services.plan.lanes import LANES
-from services.plan.planner.full_turns import BLIND, FULL
-from services.plan.planner.plan import STUCK
+from services.plan.planner.plan import BLIND, FULL, STUCK
 from tests.helpers.examples import soak
 from tests.helpers.harness import Call, Harness, cost, edits_of, ran, rebases, text_part, thought
 from tests.helpers.tool_calls import called

@@ -13,8 +13,7 @@ from services.edges.client.transcript import Transcript
 from services.plan.lanes import DROPS, LANES, TAGS, Lane, View
 from services.plan.planner import plan
 from services.plan.planner.causes import Causes
-from services.plan.planner.compose import RebaseDraft
-from services.plan.planner.worth import is_worth_it, may_be_worth_it, most_reclaimed
+from services.plan.planner.compose import RebaseDraft, is_worth_it, may_be_worth_it, most_reclaimed
 from tests.helpers.examples import examples
 from tests.helpers.harness import START, Harness, ran, replace, text_part
 from tests.helpers.historian_sessions import sealed

@@ -35,7 +35,7 @@ from services.memory.hot_state import HotState, after_words
 from services.memory.snapshot import Snapshot
 from services.memory.summaries.grammar import read_block
 from services.plan.lanes.drops import placeholder, truncated
-from services.plan.lanes.prefix import SHOWS_TAGS, tag
+from services.plan.lanes.temporal import SHOWS_TAGS, tag
 from services.plan.planner.attribution import attribution
 from services.plan.session.calibration import OVERHEAD, SYSTEM
 from services.plan.session.session_activity import (

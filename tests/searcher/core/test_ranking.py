@@ -9,10 +9,9 @@ from msgspec.structs import replace
 
 from services.domain.search.rows import SearchRow
 from services.searcher.core import ranking
-from services.searcher.core.late import late, late_both, token_weights
 from services.searcher.core.postings import Postings, Scorer
 from services.searcher.core.query import known_share, matrix_of, query_of
-from services.searcher.core.ranking import Compared
+from services.searcher.core.ranking import Compared, late, late_both, token_weights
 from services.searcher.core.shelf import Scope, Shelf, ShelfRow
 from tests.helpers.search_rows import message_row, row
 

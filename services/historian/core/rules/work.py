@@ -8,8 +8,7 @@ from posixpath import commonpath, normpath
 import msgspec
 
 from services.domain.texts.bounds import beginning, flat
-from services.domain.tools.call import Call
-from services.domain.tools.outcome import broken
+from services.domain.tools.call import Call, broken
 from services.domain.tools.shell import LONGEST_COMMAND, short_command
 from services.domain.transcript import commits
 from services.domain.transcript.names import is_file

@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from services.edges.connect import note
+from services.edges.connect import bundle
 from services.edges.connect.base import Harness
 from services.edges.connect.connection import Reported
 from services.edges.connect.findings import Finding, PluginConflict
@@ -126,7 +126,7 @@ class OpenCode(Harness):
         loaded = plugins(self.sources)
         ours = [one for one in loaded if one.is_ours]
         home = Path(self.environment.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        noted = note.load(settings.data, self.name)
+        noted = bundle.load(settings.data, self.name)
         return OpenCodeState(
             program=self.program,
             sources=self.sources,

@@ -1,11 +1,19 @@
-"""The answer to `ask.dreams`: the newest runs of the dreamer, with what came of their tasks."""
+"""Answers about the jobs of rooms: the runs of the dreamer, and those that compress a session."""
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from schemas.view_asks import DreamReport, DreamRunReport, DreamsAsk, DreamTaskReport
+from schemas.view_asks import (
+    DreamReport,
+    DreamRunReport,
+    DreamsAsk,
+    DreamTaskReport,
+    HistoryRun,
+    HistoryRuns,
+    HistoryRunsAsk,
+)
 from services.responder.answers.base import LONG, Context, Question
 from services.responder.answers.view_rows import view_rows
 
@@ -30,7 +38,7 @@ where ($1 = '' or project = $1) and seq > coalesce(
   (select max(answers) from dream_requested asked where asked.project = dream_ordered.project), 0)"""
 
 
-def _open(context: Context) -> Callable[[DreamsAsk], Awaitable[DreamReport]]:
+def _open_dreams(context: Context) -> Callable[[DreamsAsk], Awaitable[DreamReport]]:
     async def answer(ask: DreamsAsk) -> DreamReport:
         limit = max(1, min(ask.limit, MOST))
         which = (ask.project, ask.newest)
@@ -54,4 +62,24 @@ def _run(row: dict[str, object], ended: list[DreamTaskReport]) -> DreamRunReport
     )
 
 
-DREAMS = Question(DreamsAsk, _open, lambda reason: DreamReport(error=reason), LONG)
+DREAMS = Question(DreamsAsk, _open_dreams, lambda reason: DreamReport(error=reason), LONG)
+
+
+OPEN_RUNS = """\
+from (
+  from history_runs qualify row_number() over (partition by project, session order by seq desc) = 1
+)
+select project, session, reason, status, "first", "last", through, tokens_left, code,
+  strftime(retry_at, '%Y-%m-%d %H:%M:%S UTC') as retry_at
+where status in ('open', 'failed') order by seq desc"""
+
+
+def _open_history_runs(context: Context) -> Callable[[HistoryRunsAsk], Awaitable[HistoryRuns]]:
+    async def answer(ask: HistoryRunsAsk) -> HistoryRuns:
+        rows = await view_rows(context, OPEN_RUNS, max_rows=max(1, min(ask.limit, MOST)))
+        return HistoryRuns(tuple(msgspec.convert(row, HistoryRun) for row in rows))
+
+    return answer
+
+
+HISTORY_RUNS = Question(HistoryRunsAsk, _open_history_runs, lambda reason: HistoryRuns(error=reason), LONG)
