@@ -14,6 +14,7 @@ from services.indexer.index import Index
 from services.indexer.tables import TABLES, VECTORS
 from services.kit.index_place import Current, read_position
 from services.kit.logs import Logger
+from services.kit.surroundings import reason_of
 from services.kit.vectors import VectorsError, give_back
 from services.settings import IndexSettings as Limits
 
@@ -119,7 +120,7 @@ class Upkeep:
                 await self.erase(now)
             self.failure = ""
         except VectorsError as error:
-            self.failure = f"{type(error).__name__}: {error}"
+            self.failure = reason_of(error)
             self._log.warning("the index could not be tidied", reason=self.failure)
             self._since = now
 

@@ -49,6 +49,7 @@ from services.kit.bus.holes import LOST, REMEDY, given_up, spoken, unreadable
 from services.kit.files import open_own
 from services.kit.index_place import folder_of
 from services.kit.room import Kit
+from services.kit.surroundings import reason_of
 
 AGAIN = 0.5
 """Seconds until the lock is asked for again."""
@@ -176,7 +177,7 @@ class Indexer:
                 await work.is_over.wait()
                 repairs = work.misfits
             except Exception as error:
-                self._failure = f"{type(error).__name__}: {error}"
+                self._failure = reason_of(error)
                 self._kit.log.exception("the index cannot be opened, it is tried again")
                 await asyncio.sleep(AGAIN)
             finally:

@@ -23,6 +23,7 @@ from services.kit.background import begin, watched
 from services.kit.bus import BrokerError, Delivery, Pull, Unreachable, delivered_at
 from services.kit.room import Kit
 from services.kit.same_log import Mark
+from services.kit.surroundings import reason_of
 
 ACK_WAIT = 300.0
 MOST_WAITING_BATCHES = 2
@@ -392,7 +393,7 @@ class Projector:
         try:
             await self._sink.commit(facts, batch[-1][0].seq, mark)
         except Exception as error:
-            failure = f"{type(error).__name__}: {error}"
+            failure = reason_of(error)
             if failure != self._failure:  # a disk may be full for hours, and the log of the room stand on it
                 self._kit.log.exception("a batch could not be committed, it is tried again")
             self._failure = failure

@@ -33,6 +33,11 @@ def sentence_about(error: BaseException) -> str:
     return ""
 
 
+def reason_of(error: BaseException) -> str:
+    """The reason why something failed: the sentence about the surroundings, or the error's own kind and words."""
+    return sentence_about(error) or f"{type(error).__name__}: {error}"
+
+
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """An error and what it was raised from. What only happened before it, as in `__context__`, is no cause."""
     found: BaseException | None = error

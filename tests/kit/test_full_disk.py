@@ -12,7 +12,7 @@ from services.edges.room_health import healths
 from services.kit.bus import Bus
 from tests.helpers.indexed_sessions import LogWriter, message
 from tests.helpers.room_process import Process, room, tracebacks
-from tests.helpers.waiting import until
+from tests.helpers.waiting import PATIENCE, until
 from tests.kit.test_broker_away import EACH_ROOM, LOOK, see
 
 pytestmark = [
@@ -41,6 +41,12 @@ async def is_well(bus: Bus, name: str) -> bool:
     return any(health.ok and not health.failures for health in (await healths(bus, (name,), LOOK)).values())
 
 
+async def failures(bus: Bus, name: str) -> str:
+    """What the room reports that it cannot do."""
+    found = await healths(bus, (name,), PATIENCE)
+    return "\n".join(found[name].failures)
+
+
 @pytest.mark.parametrize("name", [*PROJECTORS, *(one for one in EACH_ROOM if one.values[0] not in PROJECTORS)])
 async def test_no_log_of_a_room_has_a_traceback_after_its_disk_was_full(name: str, bus: Bus, tmp_path: Path) -> None:
     append = LogWriter(bus).append
@@ -51,6 +57,9 @@ async def test_no_log_of_a_room_has_a_traceback_after_its_disk_was_full(name: st
             await append(*message("m1", "lighthouse"))
             if name in PROJECTORS:
                 await until(lambda: tracebacks(process) or [one for one in process.lines if "make room" in str(one)])
+                assert ["make room"] == [
+                    one for one in ("make room", "Exception", "Error") if one in await failures(bus, name)
+                ]
         await append(*message("m2", "harbour"))
         await until(lambda: is_well(bus, name))
     assert [] == tracebacks(process)

@@ -190,7 +190,8 @@ class Bus:
             try:
                 found = await self._difference(self._created)
             except (NatsError, TimeoutError) as error:
-                logger().warning("it cannot be seen yet which log the broker has", reason=type(error).__name__)
+                reason = _away(error) or "the broker did not answer in time"
+                logger().warning("it cannot be seen yet which log the broker has", reason=reason)
                 await asyncio.sleep(RECONNECT_WAIT)
                 continue
             if found is not None:
