@@ -6,7 +6,7 @@ from schemas.commands import Command
 
 
 class DocsPropose(Command, frozen=True):
-    """The dreamer proposes a change of a document at the project's root. It takes the place of one that waits."""
+    """The dreamer proposes a change of a document of the project. It takes the place of one that waits."""
 
     TYPE: ClassVar[str] = "docs.propose"
 

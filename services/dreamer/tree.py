@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -27,6 +27,7 @@ from services.dreamer.git_history import (
     gone_paths,
     point_of,
 )
+from services.kit.files import open_within
 
 MOST_BYTES = 64 * 1024
 """Of a file whose text is read."""
@@ -42,8 +43,6 @@ _SINCE = (
     "--no-ext-diff", "--no-textconv",
 )  # fmt: skip
 """The commits that documents are compared with: the newest, by their names, first lines and files."""
-_OPENED = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
-"""No link, and no pipe for whose other end somebody waits."""
 
 
 class Checkout:
@@ -166,7 +165,7 @@ class Checkout:
             return None
         return place if place is not None and place.is_relative_to(self._root) and place != self._root else None
 
-    def _read(self, parts: Iterable[str]) -> bytes:
+    def _read(self, parts: Sequence[str]) -> bytes:
         """The content of a regular file, or its first bytes and one more where it is larger than what is read."""
         with self._opened(parts) as file:
             content = bytearray()
@@ -175,19 +174,15 @@ class Checkout:
             return bytes(content)
 
     @contextmanager
-    def _opened(self, parts: Iterable[str]) -> Iterator[int]:
-        """A regular file, opened part by part of its path: none of them may have become a link meanwhile."""
-        at = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    def _opened(self, parts: Sequence[str]) -> Iterator[int]:
+        """A regular file: no part of its path may have become a link meanwhile."""
+        file = open_within(self._root, parts)
         try:
-            for part in parts:
-                inner = os.open(part, _OPENED, dir_fd=at)
-                os.close(at)
-                at = inner
-            if not stat.S_ISREG(os.fstat(at).st_mode):
+            if not stat.S_ISREG(os.fstat(file).st_mode):
                 raise IsADirectoryError
-            yield at
+            yield file
         finally:
-            os.close(at)
+            os.close(file)
 
     @cached_property
     def _gone(self) -> GonePaths:

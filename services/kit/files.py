@@ -3,11 +3,14 @@
 import errno
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 OWNERS = 0o600
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
+"""No link, and no pipe for whose other end somebody waits."""
 SPOILT = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """The errors of reading a file of JSON that is not as it was written, such as after a power cut."""
 
@@ -39,6 +42,21 @@ def open_own(path: Path, flags: int = os.O_WRONLY | os.O_APPEND) -> int:
 
 def _foreign(path: Path, what: str) -> str:
     return f"nothing is written to {str(path)!a}, as it is {what}: see who put it there, remove it, and try again"
+
+
+def open_within(root: Path, parts: Sequence[str]) -> int:
+    """A descriptor of a file below a folder, for reading: opened part by part of its path, of which none is a link.
+
+    Raises `OSError`; `NotADirectoryError` or `ELOOP` where a part is a link. What is opened may be no regular file.
+    """
+    at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    for part in parts:
+        try:
+            inner = os.open(part, _READ, dir_fd=at)
+        finally:
+            os.close(at)
+        at = inner
+    return at
 
 
 def write_whole(path: Path, data: bytes, *, mode: int | None = None, durable: bool = False) -> None:

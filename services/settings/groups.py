@@ -280,8 +280,8 @@ class Dream(DreamTimes, frozen=True):
     """The treatment of the key files that it proposes: with `held` each waits for `annals keyfiles accept`, and with
     `applied` they are at the head of prompts without a person's decision."""
     documents: tuple[str, ...] = DOCUMENTS
-    """The documents at the root of projects that changes are proposed to (`annals docs`), in Markdown, such as
-    `["ARCHITECTURE.md", "DESIGN.md"]`; `[]`: none."""
+    """The names of documents that changes are proposed to (`annals docs`), at the root and in the folders of projects,
+    in Markdown, such as `["ARCHITECTURE.md", "DESIGN.md"]`; `[]`: none."""
     hosts: tuple[str, ...] = ()
     """The hosts whose public addresses notes may wait for, such as `["example.org", "*.example.net"]`; `["*"]`: all of
     them. Without one no address is looked at: an agent writes the address, and a request reveals it to its host."""

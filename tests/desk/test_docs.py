@@ -1,11 +1,11 @@
-"""What the desk decides on changes of documents: proposals of the dreamer, and what people say of them."""
+"""What the desk decides on changes of documents: proposals of the dreamer, and what people decide about them."""
 
 import pytest
 from msgspec.structs import replace
 
 from schemas.commands import Command
 from schemas.document_commands import DocsApply, DocsDismiss, DocsPropose
-from schemas.events import DocsApplied, DocsDismissed, Event
+from schemas.events import DocsApplied, DocsDismissed, DocsProposed, Event
 from services.desk.core.commands import decide
 from services.desk.core.docs import DocsContext
 from services.domain.decision import Decision
@@ -41,6 +41,12 @@ def test_a_person_names_the_documents_that_are_looked_after() -> None:
     assert (proposed(command),) == decide(known(), command, context).events
     assert "names (DESIGN.md)" in decide(known(), ONE, context).text
     assert "names (no document)" in decide(known(), ONE, DocsContext("dreamer", ())).text
+
+
+def test_documents_in_folders_are_proposed_to_by_their_paths() -> None:
+    (event,) = written(replace(ONE, path=f"quays/new/{ARCHITECTURE}"), proposed(ONE), trust="dreamer")
+    assert isinstance(event, DocsProposed)
+    assert f"quays/new/{ARCHITECTURE}" == event.path
 
 
 def test_what_was_dismissed_is_not_proposed_again_also_when_the_document_has_changed_elsewhere() -> None:
@@ -85,7 +91,12 @@ def test_nobody_but_the_dreamer_proposes(trust: str) -> None:
             replace(ONE, path="README.md"),
             "'README.md' is none of those that ANNALS_DREAM__DOCUMENTS names (ARCHITECTURE.md, STRUCTURE.md)",
         ),
-        (replace(ONE, path="../ARCHITECTURE.md"), "is none of"),
+        (replace(ONE, path="../ARCHITECTURE.md"), "is no path of a document in the project"),
+        (replace(ONE, path="quays/../../ARCHITECTURE.md"), "is no path of a document in the project"),
+        (replace(ONE, path="/ARCHITECTURE.md"), "is no path of a document in the project"),
+        (replace(ONE, path="secrets/ARCHITECTURE.md"), "is no path of a document in the project"),
+        (replace(ONE, path=f"{'x/' * 300}ARCHITECTURE.md"), "is no path of a document in the project"),
+        (replace(ONE, path="quays/README.md"), "is none of"),
         (replace(ONE, path="\0" * 10_000), "is none of"),
         (replace(ONE, old=[], new=[]), f"it needs 1 to {MOST_EDITS} changes"),
         (replace(ONE, old=[OLD, OLD]), "each with its old and its new text"),

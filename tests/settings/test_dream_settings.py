@@ -66,7 +66,7 @@ def test_slots_of_tasks_are_taken() -> None:
             for value in ("nan", "inf", "1e300", "-1", "x")
         ),
         *(("QUESTIONS", value, "QUESTIONS") for value in ("-1", "101", "1" * 5_000, "1.5", "true")),
-        ("DOCUMENTS", '["docs/DESIGN.md"]', "name one in Markdown at the root of projects, such as DESIGN.md"),
+        ("DOCUMENTS", '["docs/DESIGN.md"]', "give the name of one in Markdown, such as DESIGN.md"),
         ("DOCUMENTS", '["DESIGN.txt"]', "'DESIGN.txt' is no document"),
         ("DOCUMENTS", '["../DESIGN.md"]', "is no document that is looked after"),
         ("DOCUMENTS", '["C:DESIGN.md"]', "is no document that is looked after"),

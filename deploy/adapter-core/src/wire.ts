@@ -2820,7 +2820,7 @@ export interface DocsDismiss {
   proposal: string;
 }
 /**
- * The dreamer proposes a change of a document at the project's root. It takes the place of one that waits.
+ * The dreamer proposes a change of a document of the project. It takes the place of one that waits.
  */
 export interface DocsPropose {
   /**

@@ -16,6 +16,7 @@ from services.domain.documents.proposals import (
     DocProposal,
     DocProposals,
     edits_in,
+    is_document,
     name_of,
 )
 from services.domain.finding import echo
@@ -28,7 +29,7 @@ class DocsContext(msgspec.Struct, frozen=True):
 
     trust: str
     documents: tuple[str, ...] = DOCUMENTS
-    """Those that changes may be proposed to."""
+    """The names of those that changes may be proposed to."""
 
 
 @command(
@@ -94,9 +95,11 @@ def dismiss(state: DocProposals, command: DocsDismiss, _: DocsContext) -> Decisi
 
 def _problems(command: DocsPropose, documents: tuple[str, ...]) -> Iterator[str]:
     """Faults of a proposal."""
-    if command.path not in documents:
+    if command.path.rpartition("/")[2] not in documents:
         names = ", ".join(documents) or "no document"
         yield f"{echo(command.path)} is none of those that ANNALS_DREAM__DOCUMENTS names ({names}): name it there"
+    elif not is_document(command.path):
+        yield f"{echo(command.path)} is no path of a document in the project: give one from its root"
     if not 0 < len(command.old) <= MOST_EDITS or len(command.old) != len(command.new):
         yield f"it needs 1 to {MOST_EDITS} changes, each with its old and its new text"
     if not all(command.old) or not all(command.new):

@@ -18,9 +18,11 @@ from services.domain.secret_paths import is_secret
 
 Status = Literal["pending", "applied", "dismissed"]
 DOCUMENTS = ("ARCHITECTURE.md", "STRUCTURE.md")
-"""The documents that changes are proposed to where no setting names others, each at the root of the project."""
+"""The names of documents that changes are proposed to where no setting has others, in all folders of the project."""
 MOST_DOCUMENTS, LONGEST_NAME = 20, 100
-"""Documents that changes are proposed to, and characters of the name of one."""
+"""Documents that changes are proposed to, also the names of them, and characters of such a name."""
+LONGEST_PATH = 512
+"""Characters of the path of a document."""
 ENDING = ".md"
 MOST_BYTES = 64 * 1024
 """Of a document."""
@@ -66,21 +68,33 @@ class DocProposals(msgspec.Struct, frozen=True):
         return tuple(edit for edit in edits if (path, edit) not in self.dismissed)
 
 
-def is_document(name: str) -> bool:
-    """Whether a document of this name may be changed: one of Markdown at the root, whose name is no secret one."""
-    is_plain = name.isprintable() and name == name.strip() and not {*name} & {*"/\\:"}
-    return is_plain and name != ENDING and name.endswith(ENDING) and len(name) <= LONGEST_NAME and not is_secret(name)
+def is_name(name: str) -> bool:
+    """Whether a document of this name may be changed: one of Markdown, whose name is no secret one."""
+    is_short = len(name) <= LONGEST_NAME
+    return is_short and _is_plain(name) and name != ENDING and name.endswith(ENDING) and not is_secret(name)
+
+
+def is_document(path: str) -> bool:
+    """Whether a document of this path, from the root of a project, may be changed: it leads nowhere else."""
+    *folders, name = path.split("/")
+    are_plain = all(_is_plain(one) and one not in (".", "..") for one in folders)
+    return len(path) <= LONGEST_PATH and is_name(name) and are_plain and not is_secret(path)
+
+
+def _is_plain(part: str) -> bool:
+    """Whether a part of a path is one everywhere, and looks like what it is."""
+    return bool(part) and part.isprintable() and part == part.strip() and not {*part} & {*"/\\:"}
 
 
 def check_documents(names: Sequence[str]) -> None:
     """Raise `ValueError`, with the right form, for what is no document, and for more of them than are looked after."""
     if len(names) > MOST_DOCUMENTS:
         raise ValueError(f"{len(names)} documents are named, and {MOST_DOCUMENTS} are looked after at most")
-    wrong = next((name for name in names if not is_document(name)), None)
+    wrong = next((name for name in names if not is_name(name)), None)
     if wrong is not None:
         raise ValueError(
-            f"{echo(wrong)} is no document that is looked after: name one in Markdown at the root of projects, such as "
-            "DESIGN.md"
+            f"{echo(wrong)} is no document that is looked after: give the name of one in Markdown, such as DESIGN.md; "
+            "it is looked for in all folders of a project"
         )
 
 

@@ -15,10 +15,10 @@ from services.domain.documents.lines import lines_of, read_lines
 from services.domain.secrets import mask
 from services.domain.texts.injection import steers
 from services.domain.texts.risky import risk_of
+from services.dreamer.core.doc_folder import DocFolder
 from services.dreamer.core.doc_paths import named_paths
 from services.dreamer.core.doc_sections import DocSection, headings_in, is_heading
 from services.dreamer.core.keeping import BINDING
-from services.dreamer.core.task import Tree
 from services.memory.sameness import words_of
 
 LONGER, ROOM = 2, 1_000
@@ -40,7 +40,7 @@ class ShownExcerpts(NamedTuple):
 
     words: AbstractSet[str]
     """Names in the subjects of commits, in the beginnings of files, and the paths of these files."""
-    tree: Tree
+    folder: DocFolder
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -72,7 +72,7 @@ def _faults(
     yield from _of_form(document, section, new)
     if _more(_MARKUP, new, old) or _more(_ADDRESS, new, old):
         yield "the text has HTML, a comment, an image or an address that the section does not have"
-    if any(not shown.tree.exists(target) for target in _targets(new) - _targets(old)):
+    if any(not shown.folder.exists(target) for target in _targets(new) - _targets(old)):
         yield "the text links to what is not there"
     if _more(_NUMBER, new, old):
         yield "the text has a number that the section does not have"
@@ -117,7 +117,7 @@ def _unknown(old: str, new: str, shown: ShownExcerpts) -> list[str]:
     """Names that neither the section nor what a model was shown has. A path has to be there."""
     fresh = names_in(new) - names_in(old) - shown.words
     paths = {*named_paths(new)} - {*named_paths(old)}
-    return [one for one in (*paths, *fresh) if not shown.tree.exists(one)]
+    return [one for one in (*paths, *fresh) if not shown.folder.is_known(one)]
 
 
 def _lost(old: str, new: str, gone: AbstractSet[str]) -> str:

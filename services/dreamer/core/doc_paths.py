@@ -1,7 +1,8 @@
 """Paths in a document that git says were renamed. They are replaced where the old one is gone.
 
-A path is one in back quotes, the target of a link, or that of a reference, outside of code and of protected lines. A
-sentence about what is gone, or which names the new path as well, speaks of the old one, and stays.
+A path is one in back quotes, the target of a link, or that of a reference, outside of code and of protected lines. It
+begins in the folder of the document. A sentence about what is gone, or which names the new path as well, speaks of the
+old one, and stays.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from services.domain.documents.lines import DocLine, read_lines
+from services.dreamer.core.doc_folder import DocFolder
 from services.dreamer.core.named import named_in
-from services.dreamer.core.paths import followed, is_ignored
-from services.dreamer.core.task import Tree
 
 LONGEST = 2_000
 """Characters of a line that is read."""
@@ -22,6 +22,8 @@ MOST_LINES = 20
 _SPAN = re.compile(
     r"`([^`\n]{1,300})`|\]\(([^()<>\s]{1,300})(?=[\s)])|^ {0,3}\[[^\]\n]{1,100}\]:[ \t]{1,8}([^<>\s]{1,300})"
 )
+_QUOTED = 1
+"""The group of a path in back quotes; the others are those of links."""
 _STOP = re.compile(r"[.!?]\s")
 _BEGINNING = re.compile(r"\s{0,16}(?:[-*+|>#]|\d{1,9}[.)])")
 
@@ -33,41 +35,56 @@ class RenamedPath(NamedTuple):
     new: str
 
 
-def renamed(text: str, tree: Tree) -> tuple[str, tuple[RenamedPath, ...]]:
+class DocPath(NamedTuple):
+    """A path in a line of a document, and from where to where it goes."""
+
+    start: int
+    end: int
+    path: str
+    is_link: bool
+    """Whether it is the target of a link, which is never one from the root of the project."""
+
+
+def renamed(text: str, folder: DocFolder) -> tuple[str, tuple[RenamedPath, ...]]:
     """The document with the new paths, and which those are."""
-    lines, ignored = read_lines(text), tree.text(".gitignore") or ""
-    known: dict[str, str] = {}
+    lines = read_lines(text)
+    known: dict[tuple[str, bool], str] = {}
     found: dict[RenamedPath, None] = {}
     result: list[str] = []
     for number, line in enumerate(lines):
         new = line.text
         if not (line.is_protected or line.is_code or len(new) > LONGEST):
-            for start, end, path in reversed([*_paths(line.text)]):
-                if path not in known:
-                    is_there = tree.exists(path) or is_ignored(path, ignored)
-                    known[path] = "" if is_there else followed(path, tree)
-                if known[path] and not _is_about_old(_sentence(lines, number, start, end), known[path]):
-                    found[RenamedPath(path, known[path])] = None
-                    new = f"{new[:start]}{known[path]}{new[end:]}"
+            for start, end, path, is_link in reversed([*_paths(line.text)]):
+                key = path, is_link
+                if key not in known:
+                    known[key] = _place(folder, path, is_link=is_link)
+                if known[key] and not _is_about_old(_sentence(lines, number, start, end), known[key]):
+                    found[RenamedPath(path, known[key])] = None
+                    new = f"{new[:start]}{known[key]}{new[end:]}"
         result.append(new)
     return "".join(result), tuple(sorted(found))
+
+
+def _place(folder: DocFolder, path: str, *, is_link: bool) -> str:
+    """The new place of a path; empty: it is there, or may be, or none is known."""
+    is_there = folder.exists(path) or folder.is_ignored(path) if is_link else folder.may_be_there(path)
+    return "" if is_there else folder.followed(path)
 
 
 def named_paths(text: str) -> list[str]:
     """The paths that a piece of a document names, each once: also those in code, but none of a protected line."""
     lines = (line for line in read_lines(text) if not line.is_protected and len(line.text) <= LONGEST)
-    return [*dict.fromkeys(path for line in lines for _, _, path in _paths(line.text))]
+    return [*dict.fromkeys(one.path for line in lines for one in _paths(line.text))]
 
 
-def _paths(line: str) -> Iterator[tuple[int, int, str]]:
-    """Each path of a line, and from where to where it goes."""
+def _paths(line: str) -> Iterator[DocPath]:
     for match in _SPAN.finditer(line):
         group = match.lastindex or 0
         piece = match[group].partition("#")[0]
         named = named_in(f"`{piece}`").paths
         if len(named) == 1 and (at := piece.find(named[0].path)) >= 0:
             start = match.start(group) + at
-            yield start, start + len(named[0].path), named[0].path
+            yield DocPath(start, start + len(named[0].path), named[0].path, is_link=group > _QUOTED)
 
 
 def _is_about_old(sentence: str, new: str) -> bool:

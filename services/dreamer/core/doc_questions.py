@@ -12,11 +12,12 @@ from services.domain.documents.lines import lines_of
 from services.domain.secrets import mask
 from services.domain.texts.injection import steers
 from services.dreamer.core.doc_checks import ShownExcerpts, fault_of, words_shown
+from services.dreamer.core.doc_folder import DocFolder
 from services.dreamer.core.doc_paths import renamed
 from services.dreamer.core.doc_sections import DocSection, SectionFiles, files_of, key_of, sections_of
 from services.dreamer.core.drafts import DocDraft, drafts, proposal
 from services.dreamer.core.sheet import DATA, about_offered, judged, listed
-from services.dreamer.core.task import JudgedAnswer, QuestionSheet, Scene, TaskChange, Tree
+from services.dreamer.core.task import JudgedAnswer, QuestionSheet, Scene, TaskChange
 
 MOST_BYTES = 6_000
 """Of a section that a model is asked about; a longer one is left to people."""
@@ -31,7 +32,8 @@ _SYSTEM = f"""\
 You look after the documents of a software project. You are given sections of them, one JSON object per line: a \
 handle, the document, the text, the first lines of commits that have changed files which the section names since it \
 was written, the beginnings of these files, paths that the section names and that are gone, and folders next to those \
-that it lists, which the document does not name. Correct what a section says that no longer holds.
+that it lists, which the document does not name. Paths begin in the folder of the document. Correct what a section \
+says that no longer holds.
 
 - Change as little as possible. Give a text back as it is where nothing in it is shown to be wrong.
 - Keep headings, comments, code blocks, links and lists as they are, and all that is still right, word for word.
@@ -99,27 +101,25 @@ class OfferedSection(msgspec.Struct, frozen=True):
 
 def offered_sections(scene: Scene) -> list[OfferedSection]:
     """The sections that a model was not asked about as they are, in the order of the documents."""
-    if scene.tree is None:
-        return []
-    found = (one for draft in drafts(scene) for one in _of_document(draft, scene.tree))
+    found = (one for draft in drafts(scene) for one in _of_document(draft))
     return [one for one in found if one.key not in scene.asked]
 
 
-def _of_document(draft: DocDraft, tree: Tree) -> Iterator[OfferedSection]:
+def _of_document(draft: DocDraft) -> Iterator[OfferedSection]:
     """Those whose files have changed or are gone, and that no other change waits for but new paths."""
     if "\r\n" in draft.draft and draft.draft.count("\r\n") != draft.draft.count("\n"):
         return  # it is not known which of the two line endings a new line should have
-    commits = tree.commits_since(draft.path)
-    by_rules = sections_of(renamed(draft.text, tree)[0])
+    folder, commits = draft.folder, [*draft.folder.commits()]
+    by_rules = sections_of(renamed(draft.text, folder)[0])
     sections = sections_of(draft.draft)
     for section, plain in zip(sections, by_rules, strict=False):
         text = section.text
         if text != plain.text or len(text.encode()) > MOST_BYTES or steers(text) or not text.strip():
             continue
-        files = files_of(draft.draft, section, tree, commits)
+        files = files_of(draft.draft, section, folder, commits)
         if files.changed or files.gone:
             subjects = tuple(one.subject for one in files.commits if _is_subject(one.subject))[:MOST_COMMITS]
-            yield OfferedSection(draft, section, files, subjects, tuple(_beginnings(files.changed, tree)))
+            yield OfferedSection(draft, section, files, subjects, tuple(_beginnings(files.changed, folder)))
 
 
 def _is_shown(text: str) -> bool:
@@ -130,11 +130,11 @@ def _is_subject(text: str) -> bool:
     return len(text) <= LONGEST_SUBJECT and _is_shown(text)
 
 
-def _beginnings(paths: Iterable[str], tree: Tree) -> Iterator[FileBeginning]:
+def _beginnings(paths: Iterable[str], folder: DocFolder) -> Iterator[FileBeginning]:
     """The beginnings of the first of these files that are there and have no secret."""
     count = 0
     for path in paths:
-        text = tree.text(path)
+        text = folder.text(path)
         if text is None or not _is_shown(text):
             continue
         lines, room = list[str](), MOST_CHARACTERS
@@ -180,7 +180,7 @@ def judged_sections(answer: SectionTexts, offered: Mapping[str, OfferedSection],
         text = _as_in_document(new.text, one)
         if text == one.section.text:
             return None
-        fault = _fault(text, one, scene)
+        fault = _fault(text, one)
         if not fault:
             accepted[one.draft.path].append((one, text))
         return fault or None
@@ -199,13 +199,13 @@ def _as_in_document(text: str, one: OfferedSection) -> str:
     return f"{plain}{old[len(old.rstrip()) :]}"
 
 
-def _fault(text: str, one: OfferedSection, scene: Scene) -> str:
-    if scene.tree is None:
-        return "the files of the project are not there"
+def _fault(text: str, one: OfferedSection) -> str:
     shown = (*one.commits, *(file.text for file in one.beginnings))
     names = (name for path in one.files.changed for name in (path, path.rpartition("/")[2]))
     words = frozenset(names).union(*map(words_shown, shown))
-    return fault_of(one.draft.draft, one.section, text, frozenset(one.files.gone), ShownExcerpts(words, scene.tree))
+    return fault_of(
+        one.draft.draft, one.section, text, frozenset(one.files.gone), ShownExcerpts(words, one.draft.folder)
+    )
 
 
 def _proposed(scene: Scene, sections: Sequence[tuple[OfferedSection, str]]) -> Iterator[TaskChange]:
@@ -213,8 +213,8 @@ def _proposed(scene: Scene, sections: Sequence[tuple[OfferedSection, str]]) -> I
     hunks = (Hunk(one.section.start, one.section.end, tuple(lines_of(text))) for one, text in sections)
     commits = (commit for one, _ in sections for commit in one.files.commits if _is_subject(commit.subject))
     reasons = [f"{commit.sha} {commit.subject}" for commit in commits]
-    reasons += [f"there is no {path}" for one, _ in sections for path in one.files.gone]
-    reasons += [f"{path} is new" for one, _ in sections for path in one.files.added]
+    reasons += [f"there is no {draft.folder.from_root(path)}" for one, _ in sections for path in one.files.gone]
+    reasons += [f"{draft.folder.from_root(path)} is new" for one, _ in sections for path in one.files.added]
     command = proposal(scene, draft, with_hunks(draft.draft, hunks), reasons)
     if command is not None:
         keys = " ".join(one.key for one, _ in sections)

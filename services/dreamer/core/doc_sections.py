@@ -12,9 +12,10 @@ from typing import NamedTuple
 from schemas.codec import encode
 from services.domain.documents.lines import DocLine, read_lines
 from services.domain.secret_paths import is_secret
+from services.dreamer.core.doc_folder import DocFolder
 from services.dreamer.core.doc_paths import named_paths
-from services.dreamer.core.paths import is_ignored, parts_of
-from services.dreamer.core.task import FileCommit, Tree
+from services.dreamer.core.paths import parts_of
+from services.dreamer.core.task import FileCommit
 
 LISTED = 2
 """Folders of one folder that a section names when it lists them."""
@@ -35,7 +36,7 @@ class DocSection(NamedTuple):
 
 
 class SectionFiles(NamedTuple):
-    """The files that a section is about."""
+    """The files that a section is about, by their paths from the folder of the document."""
 
     changed: tuple[str, ...] = ()
     """Those that commits have changed since the document was changed last."""
@@ -66,15 +67,14 @@ def headings_in(lines: Iterable[DocLine]) -> list[str]:
     return [line.text for line in lines if is_heading(line) or (not line.is_code and _UNDERLINE.fullmatch(line.text))]
 
 
-def files_of(document: str, section: DocSection, tree: Tree, commits: Sequence[FileCommit]) -> SectionFiles:
+def files_of(document: str, section: DocSection, folder: DocFolder, commits: Sequence[FileCommit]) -> SectionFiles:
     """The changes of the files that a section names. `commits`: those since the document was changed."""
     paths = named_paths(section.text)
-    ignored = tree.text(".gitignore") or ""
     files = [file for commit in commits for file in commit.files]
-    added = tuple(one for one in _added(document, paths, files) if tree.exists(one) and not is_ignored(one, ignored))
+    added = tuple(one for one in _added(document, paths, files) if folder.exists(one) and not folder.is_ignored(one))
     changed = {file: None for file in files if any(_is_within(file, path) for path in paths)}
-    changed |= {file: None for file in files if any(file.startswith(f"{folder}/") for folder in added)}
-    gone = [path for path in paths if not tree.exists(path) and not is_ignored(path, ignored)]
+    changed |= {file: None for file in files if any(file.startswith(f"{one}/") for one in added)}
+    gone = [path for path in paths if not folder.may_be_there(path)]
     about = tuple(one for one in commits if not changed.keys().isdisjoint(one.files))
     return SectionFiles(tuple(changed), tuple(gone), about, added)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
 from schemas.codec import encode
 from schemas.document_commands import DocsPropose
 from services.domain.documents.edits import EditMisfit, TextEdit, compared, edited, edits_of
-from services.domain.documents.proposals import MOST_EDITS, DocProposal, digest_of
+from services.domain.documents.proposals import MOST_DOCUMENTS, MOST_EDITS, DocProposal, digest_of, is_document
 from services.domain.secrets import mask
-from services.dreamer.core.task import Scene
+from services.dreamer.core.doc_folder import DocFolder
+from services.dreamer.core.paths import MADE_FOLDERS
+from services.dreamer.core.task import Scene, Tree
 
 MOST_REASONS = 20
 """Lines of the reason of a proposal."""
@@ -21,6 +23,8 @@ class DocDraft(msgspec.Struct, frozen=True):
     """A document of the project."""
 
     path: str
+    """From the root of the project."""
+    folder: DocFolder
     text: str
     """As it is."""
     draft: str
@@ -31,8 +35,10 @@ class DocDraft(msgspec.Struct, frozen=True):
 
 def drafts(scene: Scene) -> Iterator[DocDraft]:
     """The documents that changes may be proposed to: those that are there, and have no secret in them."""
-    for path in scene.documents:
-        text = scene.tree.document(path) if scene.tree is not None else None
+    if scene.tree is None:
+        return
+    for path in _documents(scene.tree, scene.documents):
+        text = scene.tree.document(path)
         if not text or mask(text) != text:
             continue
         waiting = scene.docs.pending(path)
@@ -41,7 +47,18 @@ def drafts(scene: Scene) -> Iterator[DocDraft]:
         except EditMisfit:  # the document has changed since: what comes now takes its place
             draft = text
         # it has what waits already where a person has made the change, or an older log was put back
-        yield DocDraft(path, text, draft, waiting if draft != text else None)
+        yield DocDraft(path, DocFolder(scene.tree, path), text, draft, waiting if draft != text else None)
+
+
+def _documents(tree: Tree, names: Sequence[str]) -> list[str]:
+    """The documents of these names: those at the root, and those that git has in folders, the nearest to it first."""
+    found = {path for name in names for path in tree.named(name) if is_document(path) and _is_of_people(path)}
+    inner = sorted(found - {*names}, key=lambda path: (path.count("/"), path))
+    return [*(name for name in names if tree.exists(name)), *inner][:MOST_DOCUMENTS]
+
+
+def _is_of_people(path: str) -> bool:
+    return MADE_FOLDERS.isdisjoint(path.split("/"))
 
 
 def proposal(scene: Scene, draft: DocDraft, result: str, reasons: Iterable[str]) -> DocsPropose | None:

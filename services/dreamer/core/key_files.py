@@ -12,7 +12,7 @@ from services.domain.secret_paths import is_secret
 from services.domain.secrets import mask
 from services.domain.texts.markup import element, escaped
 from services.domain.tokens import tokens
-from services.dreamer.core.paths import is_ignored
+from services.dreamer.core.paths import MADE_FOLDERS, is_ignored
 from services.dreamer.core.task import Scene, Tree
 from services.plan.head.documents import at_the_head
 
@@ -32,7 +32,6 @@ _NAMES = (
     "copilot-instructions.md", ".cursorrules",
 )  # fmt: skip
 """Names, in lower case, of what tools write and of what harnesses put into their prompts themselves."""
-_FOLDERS = frozenset({"node_modules", "vendor", "dist", "build", "target", "generated", "__pycache__", ".venv", "venv"})
 
 
 def proposals(scene: Scene) -> Iterator[KeyFilePropose]:
@@ -76,7 +75,7 @@ def _ignored(tree: Tree | None) -> str:
 def _is_made(path: str) -> bool:
     """Whether a tool writes the file, or a harness shows it, by its name."""
     *folders, name = path.lower().split("/")
-    return not _FOLDERS.isdisjoint(folders) or any(fnmatchcase(name, one) for one in _NAMES)
+    return not MADE_FOLDERS.isdisjoint(folders) or any(fnmatchcase(name, one) for one in _NAMES)
 
 
 def _is_worth(text: str) -> bool:

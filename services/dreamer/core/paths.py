@@ -9,6 +9,10 @@ from services.dreamer.core.task import Tree
 
 LONGEST, DEEPEST = 512, 32
 """Characters of a path, and its parts."""
+MADE_FOLDERS = frozenset(
+    {"node_modules", "vendor", "dist", "build", "target", "generated", "__pycache__", ".venv", "venv"}
+)
+"""Names of folders in which builds and others write, and not the people of a project."""
 
 
 def parts_of(path: str) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ class Scene(msgspec.Struct, frozen=True):
     docs: DocProposals = DocProposals()
     """Which changes of documents were proposed, and what people have decided on them."""
     documents: tuple[str, ...] = DOCUMENTS
-    """The documents that changes are proposed to."""
+    """The names of the documents that changes are proposed to."""
     uses: Mapping[str, FileUse] = {}
     """Path from the project's root -> how often sessions have worked with the file, for a task that looks at it."""
     limits: Limits = Limits()

@@ -17,7 +17,7 @@ from schemas.subjects import Address, BadSubject
 from schemas.view_asks import DocProposalList, DocProposalReport, DocsAsk
 from services.domain.documents.edits import EditMisfit, edited
 from services.domain.documents.lines import lines_of
-from services.domain.documents.proposals import LONGEST_NAME, edits_in
+from services.domain.documents.proposals import LONGEST_PATH, edits_in
 from services.domain.finding import echo
 from services.edges.asking import answer
 from services.edges.docs.file import TreeDocument, UnfitDocument, read_document, write_document
@@ -71,7 +71,7 @@ def _waiting(proposals: Sequence[DocProposalReport], path: str) -> DocProposalRe
     found = next((one for one in proposals if one.path == path), None)
     if found is None:
         names = {one.path.lower(): one.path for one in proposals}
-        like = get_close_matches(path.lower()[:LONGEST_NAME], names, 1)
+        like = get_close_matches(path.lower()[:LONGEST_PATH], names, 1)
         known = f"did you mean {names[like[0]]}?" if like else "`annals docs list` shows what there is"
         raise NoProposal(f"no change was proposed for {echo(path)}: {known}")
     if found.status != "pending":
@@ -178,7 +178,8 @@ async def _apply(bus: Bus, options: argparse.Namespace, project: str, proposal: 
     if is_written:
         write_document(document, result)
     done = f"{document.path} is changed" if is_written else f"{document.path} has these changes already"
-    text = f"{done}. `git diff -- {quote(proposal.path)}` shows that; nothing was staged or committed."
+    place = proposal.path if here == tree else f":/{proposal.path}"  # git takes others from where it is typed
+    text = f"{done}. `git diff -- {quote(place)}` shows that; nothing was staged or committed."
     try:
         decided = await _sent(bus, project, DocsApply(proposal.path, proposal.name))
     except Unreachable as error:

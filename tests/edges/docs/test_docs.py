@@ -237,6 +237,26 @@ async def test_line_endings_and_protected_lines_stay_byte_for_byte(
 
 
 @pytest.mark.broker
+async def test_a_document_in_a_folder_is_printed_and_written_by_its_path_and_never_where_a_link_leads(
+    bus: Bus, run: Ran, document: WorkingCopy, project: Address, tmp_path: Path
+) -> None:
+    name, folder = f"quays/new/{ARCHITECTURE}", document.path.parent / "quays"
+    (folder / "new").mkdir(parents=True)
+    (folder / "new" / ARCHITECTURE).write_text(TEXT)
+    await proposed(bus, project, propose(path=name))
+    assert f"--- {name}\n+++ {name}\n@@ -" in (await run("docs", "show", name)).out
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    refused = await run("docs", "apply", name)
+    assert (1, True) == (refused.status, "it is a link, and none is followed" in refused.error)
+    folder.unlink()
+    (tmp_path / "elsewhere").rename(folder)
+    assert f"git diff -- {name}" in (await run("docs", "apply", name)).out
+    assert TEXT.replace(OLD, NEW) == (folder / "new" / ARCHITECTURE).read_text()
+    assert TEXT == document.text
+
+
+@pytest.mark.broker
 async def test_a_file_that_may_not_be_written_and_a_folder_of_another_project_are_refused(
     bus: Bus, run: Ran, document: WorkingCopy, project: Address
 ) -> None:

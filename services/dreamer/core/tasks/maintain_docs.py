@@ -1,4 +1,4 @@
-"""Changes of the documents at a project's root are proposed, and a person decides: nothing is written or committed."""
+"""Changes of a project's documents are proposed, and a person decides: nothing is written or committed."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ class DocsMaintenance:
 
     def changes(self, scene: Scene) -> Sequence[TaskChange]:
         """A proposal for each document that names files by paths that they had before."""
-        if scene.tree is None or is_refused(scene.book):
+        if is_refused(scene.book):
             return []
         found: list[TaskChange] = []
         for draft in drafts(scene):
-            result, paths = renamed(draft.draft, scene.tree)
-            reasons = [f"git says that {one.old} is {one.new} now" for one in paths]
+            result, paths = renamed(draft.draft, draft.folder)
+            whole = ((draft.folder.from_root(one.old), draft.folder.from_root(one.new)) for one in paths)
+            reasons = [f"git says that {old} is {new} now" for old, new in whole]
             if paths and (command := proposal(scene, draft, result, reasons)):
                 found.append(TaskChange(command, f"{draft.path}: {'; '.join(reasons)}"))
         return found
