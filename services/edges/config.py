@@ -25,8 +25,8 @@ RESTART = (
     "for this project alone use `annals project settings`; for all run `annals down`, then `annals up --detach "
     "--project-limits` in the project whose file should hold"
 )
-_LOGIN = re.compile(r"(?<=//)[^/@\s]+(?=@)")
-"""A user and a password within an address."""
+_LOGIN = re.compile(r"(?<=//)[^/\s]+(?=@)")
+"""A user and a password within an address: a password may hold the sign that ends it."""
 
 
 class PrintedSetting(msgspec.Struct, frozen=True):

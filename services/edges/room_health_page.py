@@ -6,7 +6,7 @@ A container has no supervisor: its health check ends a room that hangs, and its 
 import os
 import signal
 from collections.abc import Iterator
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import NamedTuple
 from urllib.error import HTTPError, URLError
@@ -19,6 +19,8 @@ PATIENCE = 5.0
 LISTENS = "0A"
 """The state of a socket that listens, as /proc/net has it."""
 PROC = Path("/proc")
+MOST_BYTES = 1024 * 1024
+"""Bytes of a page that are read."""
 
 
 class HealthPage(NamedTuple):
@@ -39,16 +41,24 @@ class Unanswered(TimeoutError):
 def health_page(port: int, patience: float = PATIENCE) -> HealthPage:
     """Request a room's health page. Raises `NoRoom` or `Unanswered`."""
     try:
-        with urlopen(f"http://127.0.0.1:{port}/healthz", timeout=patience) as reply:
-            return HealthPage(reply.read().decode(errors="replace"), is_well=True)
-    except HTTPError as error:  # a room that is not well says why
-        return HealthPage(error.read().decode(errors="replace"), is_well=False)
+        with _page(port, patience) as reply:
+            text = reply.read(MOST_BYTES).decode(errors="replace")
+            return HealthPage(text, is_well=not isinstance(reply, HTTPError))
     except TimeoutError as error:
         raise Unanswered from error
     except (OSError, HTTPException) as error:
         if isinstance(error, URLError) and isinstance(error.reason, TimeoutError):
             raise Unanswered from error
         raise NoRoom from error
+
+
+def _page(port: int, patience: float) -> HTTPResponse | HTTPError:
+    """The page, from its beginning; of a room that is not well it says why."""
+    try:
+        found: HTTPResponse = urlopen(f"http://127.0.0.1:{port}/healthz", timeout=patience)
+    except HTTPError as error:
+        return error
+    return found
 
 
 def end_hung(port: int, patience: float) -> int | None:

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import socket
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -60,6 +61,29 @@ async def test_a_room_that_hangs_is_ended_where_that_is_asked_for_and_one_that_a
         ended = await asked(port, tmp_path, "--end")
         assert (1, True) == (ended.returncode, f"process {process.process.pid} was ended" in ended.stderr)
         assert -signal.SIGKILL == await process.ends()
+
+
+def unfinished_page(server: socket.socket, rest: threading.Event, status: str) -> None:
+    """Answer one request with the beginning of a page, and with nothing more as long as it is waited for."""
+    connection, _ = server.accept()
+    with connection:
+        connection.recv(65_536)
+        connection.sendall(f"HTTP/1.0 {status}\r\nContent-Length: 100\r\n\r\n{{".encode())
+        rest.wait()
+
+
+@pytest.mark.parametrize("status", ["200 OK", "503 Service Unavailable"])
+def test_a_page_that_does_not_come_to_its_end_is_no_answer(status: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        rest = threading.Event()
+        answering = threading.Thread(target=unfinished_page, args=(server, rest, status))
+        answering.start()
+        try:
+            with pytest.raises(room_health_page.Unanswered):
+                room_health_page.health_page(server.getsockname()[1], 0.2)
+        finally:
+            rest.set()
+            answering.join()
 
 
 def test_what_is_no_room_is_never_ended(

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 STRANGE: Mapping[str, Callable[[Path], None]] = {
-    "device": lambda path: os.symlink("/dev/zero", path),
-    "pipe": lambda path: os.mkfifo(path),
+    "device": lambda path: path.symlink_to("/dev/zero"),
+    "pipe": os.mkfifo,
     "folder": lambda path: path.mkdir(),
-    "endless link": lambda path: os.symlink(path, path),
+    "endless link": lambda path: path.symlink_to(path),
 }

@@ -60,6 +60,27 @@ def test_a_session_that_is_not_there_is_reported(tmp_path: Path, capsys: pytest.
     assert "has no session s" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("s.jsonl", b""),
+        ("s.jsonl", b"[]"),
+        ("s.jsonl", b"{}"),
+        ("s.jsonl", b"\xff"),
+        ("s.jsonl", b"[" * 100_000),
+        ("s.jsonl", b'{"messages": [1]}'),
+        ("s.jsonl", b'{"session_id": "s", "messages": [{"role": 1}]}'),
+        ("s.jsonl.gz", b"\x1f\x8b\x08\x00\x00\x00"),
+    ],
+)
+def test_a_session_that_is_damaged_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: bytes
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert (1, []) == left(tmp_path)
+    assert name in capsys.readouterr().err
+
+
 def test_without_words_there_are_compartments_all_the_same() -> None:
     silent = Transcript("t", "s", SessionSeen(), (MessageSeen(message="m", role="assistant"),))
     (one,) = compartments(silent)

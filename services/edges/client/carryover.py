@@ -5,6 +5,7 @@ rendered as the installation would do it, stretch after stretch; the text is lef
 """
 
 import gzip
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from services.domain.misread import misread
 from services.domain.texts.content import Piece, RecordedMessage
 from services.domain.transcript.reader import read
 from services.edges.client.readers import neutral
-from services.edges.client.transcript import Transcript
+from services.edges.client.transcript import Transcript, UnreadableTranscript
 from services.edges.terminal import write_error
 from services.historian.core.rules.summary import summarise
 from services.historian.core.summary import CompartmentDraft
@@ -49,10 +50,14 @@ def carryover(cases: Path, transcripts: Path, out: Path, budget: int) -> int:
     if missing:
         write_error(f"{transcripts} has no session {missing[0]}: name the folder of neutral transcripts.")
         return 1
-    lines = (
-        msgspec.json.encode({"case": one.case, "text": text(transcripts, one.session, one.cut, budget)})
-        for one in wanted
-    )
+    try:
+        lines = [
+            msgspec.json.encode({"case": one.case, "text": text(transcripts, one.session, one.cut, budget)})
+            for one in wanted
+        ]
+    except UnreadableTranscript as error:
+        write_error(str(error))
+        return 1
     out.write_bytes(b"".join(line + b"\n" for line in lines))
     return 0
 
@@ -133,12 +138,25 @@ def sealed_from(draft: CompartmentDraft) -> CompartmentSealed:
 
 
 def _before(transcripts: Path, session: str, cut: int) -> Transcript:
-    """The beginning of a session, without its sub-agents. The last line of a file is the one that counts."""
+    """The beginning of a session, without its sub-agents. The last line of a file is the one that counts.
+
+    Raises `UnreadableTranscript`.
+    """
     path = _file(transcripts, session)
-    data = b"" if path is None else gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    whole: dict[str, Any] = msgspec.json.decode(data.splitlines()[-1])
-    main = [message for message in whole["messages"] if not message.get("sidechain")]
-    return next(neutral.read(msgspec.json.encode(whole | {"messages": main[:cut]})))
+    try:
+        raw = b"" if path is None else path.read_bytes()
+        data = gzip.decompress(raw) if path is not None and path.suffix == ".gz" else raw
+        line = next(reversed(data.splitlines()), b"")
+        whole = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+        messages = msgspec.json.decode(whole.get("messages", b"[]"), type=list[dict[str, Any]])
+        main = [message for message in messages if not message.get("sidechain")]
+        found = next(neutral.read(msgspec.json.encode({**whole, "messages": main[:cut]})), None)
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
+        why = (error.strerror or "it is damaged") if isinstance(error, OSError) else misread(error)
+        raise UnreadableTranscript(f"{path} cannot be read as a session: {why}; record it anew") from error
+    if found is None:
+        raise UnreadableTranscript(f"{path} has no message before the cut at {cut}; name a later one")
+    return found
 
 
 def _file(transcripts: Path, session: str) -> Path | None:

@@ -145,9 +145,8 @@ async def borrowed_installation(settings: Settings, log: Path | None = None) -> 
         endpoint = find(settings)
         user, password, wait = endpoint.user, endpoint.password, settings.nats.wait
         bus = await Bus.connect(endpoint.url, "replay", user=user, password=password, wait=wait)
-        await _ready(bus)
-        yield bus
-        await bus.close()
+        async with _ready(bus):
+            yield bus
         return
     with asked_to_end((signal.SIGTERM, signal.SIGHUP)) as asked, _folder() as data:
         logs = msgspec.structs.replace(settings.logs, level="warning")
@@ -157,9 +156,8 @@ async def borrowed_installation(settings: Settings, log: Path | None = None) -> 
             async with Installation(own, begun_by=processes(output)).running() as installation:
                 endpoint = installation.endpoint
                 bus = await Bus.connect(endpoint.url, "replay", user=endpoint.user, password=endpoint.password)
-                await _ready(bus)
-                yield bus
-                await bus.close()
+                async with _ready(bus):
+                    yield bus
             output.seek(begin)
             printed = len(output.readlines())
         if printed:
@@ -175,11 +173,16 @@ def _folder() -> Iterator[Path]:
         yield Path(folder).resolve()
 
 
-async def _ready(bus: Bus) -> None:
-    """Wait until the responder answers: it is the last to be ready."""
-    async for attempt in retrying(Unreachable, seconds=READY):
-        with attempt:
-            await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), 1.0)
+@asynccontextmanager
+async def _ready(bus: Bus) -> AsyncIterator[None]:
+    """A connection from when the responder answers, which is the last to be ready. It is closed whatever happens."""
+    try:
+        async for attempt in retrying(Unreachable, seconds=READY):
+            with attempt:
+                await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), 1.0)
+        yield
+    finally:
+        await bus.close()
 
 
 async def play(

@@ -16,7 +16,7 @@ from schemas.streams import BUCKETS, STREAMS
 from schemas.subjects import PERSON, WHOLE_PROJECT
 from schemas.view_asks import SqlAsk, ViewsCopyAsk
 from services.edges.launcher.leftover import CONFIG, end_leftover, note
-from services.edges.launcher.run import private
+from services.edges.launcher.run import private, put_long_aside
 from services.kit.bus import BrokerError, Bus, Unreachable
 from services.kit.endpoint import USERS, Endpoint, EndpointFile, read, write
 from services.kit.files import open_own, write_whole
@@ -124,6 +124,7 @@ class Broker:
         self._most, self._was_full = max_store_bytes(self._data / STORE), False
         self._reserve = reserve_of(free_bytes(self._data))
         config = self._write_config()
+        put_long_aside(self._data / LOG)
         with os.fdopen(open_own(self._data / LOG), "ab") as log:
             self._log_read = log.seek(0, os.SEEK_END)
             self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - it returns at once; our own program

@@ -13,7 +13,7 @@ from schemas.codec import encode
 from schemas.status_asks import StatusAsk
 from schemas.subjects import ask
 from services.edges.launcher.leftover import end_leftover
-from services.edges.launcher.run import LOG, Busy, Keeper, current, forget, owned, private
+from services.edges.launcher.run import LOG, Busy, Keeper, current, forget, owned, private, put_long_aside
 from services.kit.bus import Bus, Unreachable
 from services.kit.endpoint import find
 from services.kit.files import open_own
@@ -23,8 +23,6 @@ START = 120.0
 """Seconds that an installation has until it answers. It goes on starting afterwards."""
 END = 60.0
 POLL = 0.1
-LONGEST = 10 * 1024 * 1024
-"""Bytes of a log that is continued; a longer one is put aside."""
 
 
 class DetachFailure(RuntimeError):
@@ -48,6 +46,8 @@ async def detach(settings: Settings, keeper: Keeper, here: Path | None) -> str:
     deadline = time.monotonic() + START
     while time.monotonic() < deadline:
         run = current(data)
+        if run is None and process is None:  # the one that was known has ended meanwhile
+            known, process = None, _spawn(data, keeper, here)
         if run is not None and await _answers(settings):
             return f"the installation {'already ' if known else ''}{run.line}; its log is {data / LOG}"
         if process is not None and process.poll() is not None and run is None:
@@ -61,8 +61,7 @@ async def detach(settings: Settings, keeper: Keeper, here: Path | None) -> str:
 def _spawn(data: Path, keeper: Keeper, here: Path | None) -> "subprocess.Popen[bytes]":
     private(data)
     path = data / LOG
-    if path.exists() and path.stat().st_size > LONGEST:
-        path.replace(path.with_suffix(".log.old"))
+    put_long_aside(path)
     limits = () if here is None else ("--here", str(here))
     with os.fdopen(open_own(path), "ab") as log:
         return subprocess.Popen(  # noqa: S603 - our own program

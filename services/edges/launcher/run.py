@@ -19,6 +19,9 @@ LOCK = "lock"
 LOG = "house.log"
 """The file to which an installation without a terminal writes its log lines."""
 
+LONGEST_LOG = 10 * 1024 * 1024
+"""Bytes of a log that is continued."""
+
 OWNERS = 0o700
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -77,6 +80,12 @@ def owned(data: Path) -> Iterator[None]:
         except OSError as error:
             raise Busy(f"an installation runs in {data} already; `annals status` shows it") from error
         yield
+
+
+def put_long_aside(log: Path) -> None:
+    """Put a log aside that is too long to be continued, in the place of the one that was put aside before."""
+    if log.exists() and log.stat().st_size > LONGEST_LOG:
+        log.replace(log.with_suffix(".log.old"))
 
 
 def record(data: Path, keeper: Keeper, project: Path | None = None) -> None:

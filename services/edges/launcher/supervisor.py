@@ -104,8 +104,10 @@ class Installation:
         endpoint = self.endpoint
         wait = self._settings.nats.wait
         bus = await Bus.connect(endpoint.url, "launcher", user=endpoint.user, password=endpoint.password, wait=wait)
-        await bus.ensure()
-        await bus.close()
+        try:
+            await bus.ensure()
+        finally:
+            await bus.close()
 
     async def _keep(self, room: str) -> None:
         """Run a room; when it ends unasked, run it again, later each time."""

@@ -5,6 +5,7 @@ everything, a person in no session asks each question, and what was found is lef
 """
 
 import asyncio
+import os
 import subprocess
 import tempfile
 import time
@@ -45,7 +46,11 @@ AT_ONCE = 200
 COMMITTER = b"Annals <annals@example.invalid>"
 FIRST_SECOND = 946_684_800
 """The second from which on commits without a readable time are numbered."""
-_IDENTITY = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "PATH": "/usr/bin:/bin:/usr/local/bin"}
+_IDENTITY = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "PATH": os.environ.get("PATH", os.defpath),
+}
 
 
 class Stalled(RuntimeError):
@@ -80,7 +85,7 @@ def bench(paths: Sequence[Path], outs: Mapping[str, Path], settings: Settings) -
         return 1
     try:
         uvloop.run(_bench(sets, outs, settings))
-    except Stalled as error:
+    except (Stalled, UnreadableSet) as error:
         write_error(str(error))
         return 1
     return 0
@@ -166,8 +171,7 @@ def _message(doc: Doc) -> MessageSeen:
 
 async def _read_through(bus: Bus, projects: Sequence[BenchProject]) -> None:
     """Wait until the index holds all of it, with vectors where there is a model."""
-    while not await _settled(bus):  # noqa: ASYNC110 - the broker has no notification of it
-        await asyncio.sleep(POLL)
+    await _read_reports(bus)
     head = await LogReader(bus).head()
     for project in projects:
         state, changed = "", time.monotonic()
@@ -177,6 +181,18 @@ async def _read_through(bus: Bus, projects: Sequence[BenchProject]) -> None:
             elif time.monotonic() - changed > STALLED:
                 raise Stalled(f"the index of {project.set.task} makes no headway for {STALLED:.0f} s: {waits}")
             await asyncio.sleep(POLL)
+
+
+async def _read_reports(bus: Bus) -> None:
+    """Wait until the tagger has read all reports. Raises `Stalled`."""
+    left, changed = -1, time.monotonic()
+    while not await _settled(bus):
+        waiting = await bus.newest(IN.name, ()) - await bus.settled(IN.name, "tagger")
+        if waiting != left:
+            left, changed = waiting, time.monotonic()
+        elif time.monotonic() - changed > STALLED:
+            raise Stalled(f"the tagger makes no headway for {STALLED:.0f} s: {waiting} reports wait for it")
+        await asyncio.sleep(POLL)
 
 
 async def _waits(bus: Bus, project: BenchProject, head: int) -> str:
@@ -221,7 +237,7 @@ async def _search(bus: Bus, question: SearchAsk) -> Hits:
 
 
 def make_repository(folder: Path, docs: Sequence[Doc]) -> Mapping[str, str]:
-    """Make a real repository whose commits are given documents; sha -> document.
+    """Make a real repository whose commits are given documents; sha -> document. Raises `UnreadableSet`.
 
     The oldest commit comes first, as far as their times show.
     """
@@ -236,7 +252,13 @@ def make_repository(folder: Path, docs: Sequence[Doc]) -> Mapping[str, str]:
 
 
 def _git(folder: Path, given: bytes, *words: str) -> None:
-    subprocess.run(["git", *words], cwd=folder, input=given, check=True, capture_output=True, env=_IDENTITY)  # noqa: S603, S607
+    try:
+        subprocess.run(["git", *words], cwd=folder, input=given, check=True, capture_output=True, env=_IDENTITY)  # noqa: S603, S607
+    except FileNotFoundError as error:
+        raise UnreadableSet("git is not installed, and a set of commits needs it: install it") from error
+    except subprocess.CalledProcessError as error:
+        why = next(iter(error.stderr.decode(errors="replace").splitlines()), f"it ended with {error.returncode}")
+        raise UnreadableSet(f"git can make no repository of the documents of a set ({why}): mend its files") from error
 
 
 def _second(doc: Doc, number: int) -> int:

@@ -17,10 +17,10 @@ from services.settings.sources import ENTRIES
 
 pytestmark = pytest.mark.slow
 
-SECRETS = ("s3cret-of-the-broker", "k3y-of-the-models", "pa55-in-an-address")
+SECRETS = ("s3cret-of-the-broker", "k3y-of-the-models", "pa55-in-an-address", "its-rest")
 VARIABLES = {
     "ANNALS_NATS__PASSWORD": SECRETS[0],
-    "ANNALS_NATS__URL": f"nats://user:{SECRETS[2]}@broker:4222",
+    "ANNALS_NATS__URL": f"nats://user:{SECRETS[2]}@{SECRETS[3]}@broker:4222",
     "ANNALS_MODEL__PROVIDERS": json.dumps(
         {"own": {"url": f"http://me:{SECRETS[2]}@own/v1", "key": SECRETS[1]}, "barn": {"url": "http://barn/v1"}}
     ),

@@ -3,15 +3,18 @@
 from collections.abc import Sequence
 
 import pytest
+from pydantic import SecretStr
 
 from schemas.inbox import SessionSeen
+from schemas.status_asks import StatusAsk
 from schemas.subjects import Address
 from services.edges.client import catching_up
 from services.edges.client.catching_up import Behind, caught_up
-from services.edges.client.replay import address_of, without_models
+from services.edges.client.replay import address_of, borrowed_installation, without_models
 from services.edges.client.transcript import Transcript
+from services.edges.launcher.broker import Broker
 from services.kit.bus import BrokerError, Bus
-from services.settings import Embed, Model, Settings
+from services.settings import Embed, Model, Nats, Settings
 
 
 def of(directory: str, session: str = "s1") -> Transcript:
@@ -69,3 +72,17 @@ def test_an_installation_of_its_own_asks_no_model_that_may_cost_something() -> N
     assert (Model(), Embed()) == (found.model, found.embed)
     local = Embed(provider="off")
     assert local == without_models(Settings(embed=local)).embed
+
+
+@pytest.mark.broker
+async def test_a_connection_is_closed_whatever_becomes_of_a_replay(broker: Broker, bus: Bus) -> None:
+    async def answered(_subject: str, _question: bytes) -> bytes:
+        return b"{}"
+
+    await bus.serve(f"ask.{StatusAsk.NAME}.*", "responder", answered)
+    endpoint = broker.endpoint
+    nats = Nats(url=endpoint.url, user="room", password=SecretStr(endpoint.password))
+    with pytest.raises(ValueError, match="broken off"):
+        async with borrowed_installation(Settings(nats=nats)) as borrowed:
+            raise ValueError("broken off")
+    assert not borrowed.connected

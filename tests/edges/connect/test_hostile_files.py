@@ -1,7 +1,6 @@
-"""Files of a harness as somebody's repository may bring them: each is read within bounds, or a sentence says why not."""
+"""Files of a harness as somebody's repository may bring them: read within bounds, or a sentence says why not."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,7 +43,7 @@ def test_a_plugin_that_cannot_be_loaded_is_known_by_its_name(harness: OpenCode, 
     folder = harness.here / ".opencode" / "plugin"
     folder.mkdir(parents=True)
     make(folder / "magic-context.js")
-    os.symlink("nowhere", folder / "other.js")
+    (folder / "other.js").symlink_to("nowhere")
     assert ["magic-context"] == [one.name for one in harness.conflicts()]
 
 

@@ -40,8 +40,9 @@ def test_a_folder_that_cannot_be_looked_into_is_refused_before_anything_is_chang
 
 
 def test_nobody_hears_that_nothing_is_left_in_one(unreadable: Path) -> None:
-    for look in (lambda: files_with(unreadable, {b"secret-of-many-letters": b"x"}), lambda: links(unreadable)):
-        with pytest.raises(Unreachable, match="cannot be looked into"):
-            look()
+    with pytest.raises(Unreachable, match="cannot be looked into"):
+        files_with(unreadable, {b"secret-of-many-letters": b"x"})
+    with pytest.raises(Unreachable, match="cannot be looked into"):
+        links(unreadable)
     with pytest.raises(Unreachable, match="cannot be looked into"):
         list(plain_files(unreadable))

@@ -19,6 +19,7 @@ from services.edges.launcher import broker as launcher
 from services.edges.launcher import leftover
 from services.edges.launcher.broker import STORE, Broker, max_store_bytes
 from services.edges.launcher.leftover import CONFIG, FILE, end_leftover, note
+from services.edges.launcher.run import LONGEST_LOG
 from services.edges.launcher.supervisor import Installation
 from services.kit import endpoint
 from services.kit.bus import Unreachable
@@ -109,6 +110,16 @@ async def test_a_server_starts_in_a_directory_of_any_name(tmp_path: Path, name: 
     server.stop()
     assert (tmp_path / name / STORE / "jetstream").is_dir()
     assert [tmp_path / name] == children_of(tmp_path)
+
+
+async def test_a_log_that_is_long_is_put_aside_when_the_server_starts(tmp_path: Path) -> None:
+    old, log = tmp_path / "nats.log.old", tmp_path / "nats.log"
+    log.write_bytes(b"x" * (LONGEST_LOG + 1))
+    broker = Broker(tmp_path, port=0, max_payload=MAX_PAYLOAD)
+    await broker.start()
+    broker.stop()
+    assert LONGEST_LOG + 1 == old.stat().st_size
+    assert 0 < log.stat().st_size < LONGEST_LOG
 
 
 async def test_a_server_that_never_answers_is_ended_and_the_error_says_what_to_do(

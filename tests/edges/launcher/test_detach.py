@@ -6,19 +6,22 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 import psutil
 import pytest
 
+from services.edges.launcher import detach
 from services.edges.launcher.detach import down
-from services.edges.launcher.run import FILE, LOG, Run, current, record
+from services.edges.launcher.run import FILE, LOG, Run, current, record, started_at
 from services.kit.endpoint import read
 from services.settings import Settings
 from tests.helpers.annals_command import annals
 from tests.helpers.hostile_names import EVERYTHING, UNUSABLE
 from tests.helpers.surroundings import surroundings
+from tests.helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.house
 
@@ -184,6 +187,28 @@ async def test_an_installation_that_cannot_start_says_why_and_where_its_log_is(m
     assert str(machine.data / LOG) in output
     assert f"no broker answers at {nowhere}" in output
     assert machine.run is None
+
+
+async def test_one_that_ends_while_its_answer_is_waited_for_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where it was asked to end a moment ago, and its rooms are still writing."""
+    asked = asyncio.Event()
+
+    async def answers(_: Settings) -> bool:
+        asked.set()
+        return False
+
+    monkeypatch.setattr(detach, "_answers", answers)
+    monkeypatch.setattr(detach, "command", lambda: (sys.executable, "-c", "import sys; sys.exit(3)"))
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as ending:  # noqa: ASYNC220 - at once
+        run = Run(ending.pid, started_at(ending.pid), "terminal", datetime.now(UTC))
+        (tmp_path / FILE).write_bytes(msgspec.json.encode(run))
+        starting = asyncio.create_task(detach.detach(Settings(data=tmp_path), "detached", None))
+        await asyncio.wait_for(asked.wait(), PATIENCE)
+        ending.kill()
+    with pytest.raises(detach.DetachFailure, match="ended with 3"):
+        await asyncio.wait_for(starting, PATIENCE)
 
 
 def test_down_makes_no_directory_where_none_is(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from services.edges.search import bench
 from services.edges.search.bench import make_repository
 from services.edges.search.sets import Doc, UnreadableSet, moment, read_sets
 
@@ -67,3 +68,14 @@ def test_documents_become_commits_of_a_repository(tmp_path: Path) -> None:
     assert ["old", "new"] == [by_sha[line] for line in by_sha]
     assert b"Begin" in log.stdout
     assert 'quay/"odd" ä.py'.encode() in log.stdout
+
+
+def test_documents_that_git_takes_none_of_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableSet, match=r"git can make no repository .*mend its files"):
+        make_repository(tmp_path / "repository", [Doc("a", "text", files=("../outside",))])
+
+
+def test_without_git_a_set_of_commits_says_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(bench._IDENTITY, "PATH", str(tmp_path))  # noqa: SLF001 - the surroundings of git
+    with pytest.raises(UnreadableSet, match="git is not installed"):
+        make_repository(tmp_path / "repository", [Doc("a", "text", files=("a",))])

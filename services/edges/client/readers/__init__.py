@@ -9,6 +9,7 @@ from typing import Protocol
 import msgspec
 
 from schemas.codec import mended
+from services.domain.misread import misread
 from services.edges.client.readers import claude_code, codex, gemini_cli, neutral, opencode, opencode_store, pi
 from services.edges.client.transcript import Transcript, UnreadableTranscript
 
@@ -60,8 +61,12 @@ def _file(path: Path) -> Iterator[Transcript]:
             yield from opencode_store.read(path)
         else:
             yield from _sessions(_content(path))
+    except UnreadableTranscript:
+        raise
     except OSError as error:
         raise UnreadableTranscript(error.strerror or str(error)) from error
+    except (ValueError, RecursionError) as error:
+        raise UnreadableTranscript(misread(error)) from error
 
 
 def _content(path: Path) -> bytes:

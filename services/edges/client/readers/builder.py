@@ -22,6 +22,8 @@ class MessageBuilder:
     def __init__(self) -> None:
         self._messages: list[tuple[MessageSeen, list[PartSeen]]] = []
         self._usage: dict[int, UsageSeen] = {}
+        self._newest_answer: int | None = None
+        """The place of the newest message of an assistant."""
         self._open: dict[str, list[tuple[list[PartSeen], int]]] = {}
 
     def message(
@@ -37,6 +39,8 @@ class MessageBuilder:
         """Begin a message: parts go into it until the next one begins."""
         seen = MessageSeen(name, role, at=at, provider=provider, model=model, synthetic=synthetic)
         self._messages.append((seen, []))
+        if role == "assistant":
+            self._newest_answer = len(self._messages) - 1
 
     def text(self, text: str, kind: PartKind = "text", *, ignored: bool = False, synthetic: bool = False) -> None:
         """Add words to the newest message; without any there is no part."""
@@ -63,11 +67,8 @@ class MessageBuilder:
 
     def usage(self, usage: UsageSeen) -> None:
         """Note what the provider counted for the newest answer; before the first answer there is nothing to count."""
-        newest = next(
-            (at for at in reversed(range(len(self._messages))) if self._messages[at][0].role == "assistant"), None
-        )
-        if newest is not None and usage != UsageSeen("", input=0):
-            self._usage[newest] = usage
+        if self._newest_answer is not None and usage != UsageSeen("", input=0):
+            self._usage[self._newest_answer] = usage
 
     def messages(self) -> Iterator[ReadMessage]:
         for at, (message, parts) in enumerate(self._messages):

@@ -19,13 +19,13 @@ class ReadMessage(msgspec.Struct, frozen=True):
 
 def moment(value: str | float | None) -> datetime | None:
     """Make an aware time of ISO 8601 or of milliseconds since 1970; None of anything else."""
-    if isinstance(value, str):
-        try:
+    try:
+        if isinstance(value, str):
             at = datetime.fromisoformat(value)
-        except ValueError:
-            return None
-        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    return datetime.fromtimestamp(value / 1000, UTC) if value else None
+            return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+        return datetime.fromtimestamp(value / 1000, UTC) if value else None
+    except (ValueError, OverflowError, OSError):  # no year has such a number
+        return None
 
 
 def arguments(value: Any) -> str:  # noqa: ANN401 - whatever the model passed
@@ -48,8 +48,8 @@ def transcripts(harness: str, session: str, seen: SessionSeen, found: Iterable[R
     """Make the session, or nothing if no message of it is left."""
     messages: list[MessageSeen] = []
     usage: dict[str, UsageSeen] = {}
-    names: set[str] = set()
-    parts: set[str] = set()
+    names: dict[str, int] = {}
+    parts: dict[str, int] = {}
     for ordinal, one in enumerate(found):
         if not one.message.parts and one.message.role != "assistant":
             continue
@@ -61,21 +61,25 @@ def transcripts(harness: str, session: str, seen: SessionSeen, found: Iterable[R
         yield Transcript(harness, session, seen, tuple(messages), usage)
 
 
-def _renamed(message: MessageSeen, name: str, taken: set[str]) -> MessageSeen:
+def _renamed(message: MessageSeen, name: str, taken: dict[str, int]) -> MessageSeen:
     parts = tuple(_part(part, name, taken) for part in message.parts)
     return msgspec.structs.replace(message, message=name, parts=parts)
 
 
-def _part(part: PartSeen, message: str, taken: set[str]) -> PartSeen:
+def _part(part: PartSeen, message: str, taken: dict[str, int]) -> PartSeen:
     wanted = part.part if part.part and part.part not in taken else f"{message}:p{part.position}"
     return msgspec.structs.replace(part, message=message, part=_name(wanted, taken))
 
 
-def _name(wanted: str, taken: set[str]) -> str:
-    """Take the wanted id, numbered if it is taken already: masked recordings give many things the same id."""
-    name, count = wanted, 1
+def _name(wanted: str, taken: dict[str, int]) -> str:
+    """Take the wanted id, numbered if it is taken already: masked recordings give many things the same id.
+
+    `taken`: each id that is, with the last number that was put behind it, so that no number is tried twice.
+    """
+    name, count = wanted, taken.get(wanted, 0)
     while name in taken:
         count += 1
         name = f"{wanted}~{count}"
-    taken.add(name)
+    taken[wanted] = max(count, 1)
+    taken.setdefault(name, 1)
     return name

@@ -44,14 +44,8 @@ def read(path: Path) -> Iterator[Transcript]:
 def _session(row: sqlite3.Row) -> opencode.OpenCodeSession:
     # Older stores lack some of the columns.
     fields = dict(zip(row.keys(), row, strict=True))
-    return opencode.OpenCodeSession(
-        id=fields["id"],
-        title=fields.get("title"),
-        directory=fields.get("directory"),
-        parent=fields.get("parent_id"),
-        agent=fields.get("agent"),
-        version=fields.get("version"),
-    )
+    known = {name: fields.get(name) for name in ("id", "title", "directory", "agent", "version")}
+    return msgspec.convert({**known, "parentID": fields.get("parent_id")}, opencode.OpenCodeSession)
 
 
 def _entries(store: sqlite3.Connection, session: str) -> list[opencode.OpenCodeMessage]:
@@ -63,11 +57,18 @@ def _entries(store: sqlite3.Connection, session: str) -> list[opencode.OpenCodeM
     ]
 
 
-def _info(name: str, data: str) -> opencode.Info:
-    info = msgspec.json.decode(mended(data.encode()), type=opencode.Info)
-    return msgspec.structs.replace(info, id=name)
+def _info(name: object, data: object) -> opencode.Info:
+    info = msgspec.json.decode(mended(_text(data).encode()), type=opencode.Info)
+    return msgspec.structs.replace(info, id=_text(name))
 
 
-def _part(name: str, data: str) -> opencode.OpenCodePart:
-    part = msgspec.json.decode(mended(data.encode()), type=opencode.OpenCodePart)
-    return msgspec.structs.replace(part, id=name)
+def _part(name: object, data: object) -> opencode.OpenCodePart:
+    part = msgspec.json.decode(mended(_text(data).encode()), type=opencode.OpenCodePart)
+    return msgspec.structs.replace(part, id=_text(name))
+
+
+def _text(value: object) -> str:
+    """A value of a row that must be a text: a column of SQLite may have values of any type."""
+    if isinstance(value, str):
+        return value
+    raise ValueError("a row has no text where there must be one")
