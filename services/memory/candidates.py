@@ -174,9 +174,15 @@ def _is_unascribed(sentence: str) -> bool:
     """Whether the words that make a rule of it stand in no quotation and behind nobody else's name."""
     plain = outside_quotations(sentence)
     found = _rule_words(plain)
+    if _ASKED_OF_SOMEBODY.search(plain):
+        return False
     if found is None or phrase_patterns.RULE.search(quotations(sentence)):
         return False
     return not is_ascribed(plain[: found.start()])
+
+
+_ASKED_OF_SOMEBODY = re.compile(r"(?:[^\w\s]\s*|\d\s+)(?:(?:please|always) ){0,2}remember\s", re.IGNORECASE)
+"""A request in the middle of a sentence that is none of its sender's: `Reply to her: remember that ...`."""
 
 
 def _judged(sentence: str, place: Placement, rule: Rule, *, is_own: bool = True) -> JudgedCandidate:

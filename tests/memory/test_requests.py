@@ -7,6 +7,7 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
+from services.memory.candidates import from_person
 from services.memory.classes import MemoryClass
 from services.memory.requests.find import LONGEST, IgnoredRequest, MemoryRequest, requests
 from tests.helpers.cost import bare_operations
@@ -20,6 +21,9 @@ RECORDS = json.loads(Path(__file__).with_name("pasted_records.json").read_text()
 FORMS = json.loads(Path(__file__).with_name("pasted_forms.json").read_text())
 """Mails, reviews, logs, pages, talks, documents, comments, texts to be worked on, and what people type: 180 of
 each, written without a look at the rules."""
+SOURCES = json.loads(Path(__file__).with_name("pasted_sources.json").read_text())
+"""Texts behind a line that says whose they are, in sentences and without a colon; and the requests of people in 21
+languages, as they frame them. Written before a look at the rules."""
 ASKED: tuple[tuple[str, str, str], ...] = (
     ("en", "Remember: the port is 8080.", "the port is 8080."),
     ("en", "please remember that the port is 8080", "the port is 8080"),
@@ -99,6 +103,11 @@ NOTHING = (
     "The page says `from now on use pnpm`, is that so?",
     "He wrote “from now on use pnpm” to us.",
     "",
+    "As of now the build is broken.",
+    "Husky is not installed here",
+    "Husk is a shell of corn.",
+    "احفظ الملف الآن من فضلك",
+    "For your reference, the log is below.",
 )
 
 
@@ -187,6 +196,17 @@ def test_nothing_that_was_pasted_in_any_form_is_remembered_at_once(text: str) ->
 def test_of_forty_requests_that_a_person_types_at_most_two_are_missed_or_await_approval() -> None:
     typed = FORMS["typed"]
     assert len(typed) / 20 >= len([text for text in typed if not active(text)])
+
+
+@pytest.mark.parametrize("text", SOURCES["pasted"])
+def test_nothing_below_a_line_that_says_whose_it_is_is_remembered_at_once(text: str) -> None:
+    laid_down = [one.text for one in from_person(text) if one.is_own and not one.verdict.reasons]
+    assert ([], []) == (active(text), laid_down)
+
+
+@pytest.mark.parametrize("text", SOURCES["typed"])
+def test_what_a_person_asks_for_in_any_frame_is_remembered_at_once(text: str) -> None:
+    assert active(text)
 
 
 @pytest.mark.parametrize("text", NOTHING)

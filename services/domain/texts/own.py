@@ -23,6 +23,7 @@ from services.domain.texts.paste_patterns import (
     PAGE,
     SALUTATION,
     SIGNED,
+    SOURCE,
     SPEAKER,
     THEIRS,
 )
@@ -60,7 +61,8 @@ _TO_BE_READ = re.compile(
     r"|think (?:of|about)|make of|mean)\b"
     r".{0,40}(?:\b(?:these|the following|below)\b|\bthis\b(?=\W*$| (?:for me|please|to \w+|in \w+)\W*$"
     r"| (?:policy|text"
-    r"|paragraph|wording|sentence|draft|statement|proposal|note)\b))"
+    r"|paragraph|wording|sentence|draft|statement|proposal|note|prompt|e-?mail|mail|message|announcement|notice)\b))"
+    r"|\b(?:check|fix|correct|improve|polish|mind)\b.{0,20}\b(?:wording|grammar|spelling|tone)\b"
     r"|\b(?:summari[sz]e|translate|proof-?read|review|read|answer|reply to)\b.{0,40}\b(?:this|it)\b"
     r"|\b(?:the|this) following \w+|\b(?:see|look) below\b|\b(?:wording|grammar|spelling|tone) of\b"
     r"|\bacceptance criteria\b"
@@ -109,6 +111,9 @@ _ABOUT_WHAT_IS_ABOVE = re.compile(
     r"|(?:is|are) (?:this|that|it|these|those) (?:true|right|correct|still|valid|ok|a problem|good)\b"
     r"|(?:what|how|why)(?: went wrong|['\u2019]s (?:that|this|wrong)| (?:is|does|did|do) (?:this|that|it|he|she"
     r"|they)(?: all)? (?:mean|say|want))"
+    r"|(?:these|those|this|that|the above|it)(?: (?:is|are|was|were|comes?|came)|['\u2019]s)(?: all)? (?:from|what"
+    r"|(?:the|their|his|her|an?|\S+['\u2019]s) (?:\w+ )?(?:minutes|notes|text|mail|message|transcript|comments?|review"
+    r"|quote|excerpt|answer|reply)\b)"
     r"|do(?:es)? (?:this|that|it) make sense|thoughts\?|(?:wie|was) (?:meint|heißt|bedeutet|hältst)|antworte"
     r"|beantworte|übersetz|fasse?\b"
     r"|contesta|responde|traduce|resume|traduis|résume|réponds|翻訳|要約|返信|翻译|总结|回复|怎么看|你怎么看",
@@ -250,7 +255,7 @@ def _led_in(lines: Sequence[str]) -> Iterator[int]:
         leads_in = is_lead and (is_theirs or not begins_list)
         is_title = is_last_of_paragraph and DOCUMENT.match(line)
         leads_in |= _ASKS_ABOUT_WHAT_FOLLOWS.search(line) is not None
-        if leads_in or is_title or THEIRS.search(line) or ATTRIBUTION.search(line):
+        if leads_in or is_title or any(one.search(line) for one in (THEIRS, ATTRIBUTION, SOURCE)):
             yield at + 1
         is_asked = is_asked or _TO_BE_READ.search(line) is not None
 

@@ -47,6 +47,11 @@ ASCRIBES = re.compile(
     r"|(?:говорит|сказал\w?|пишет|написал\w?|просит)[^:.!?]{0,40}(?::|,? что)"
     r"|(?:さん|先生|部長|課長|客|上司|同僚|ドキュメント)[^。]{0,20}(?:と言|と書|によると|から|は[、,])|(?:同事|客户|老板|经理|同学|他们?|她们?"
     r"|用户|文档|评审)[^。]{0,6}(?:说|写|要求|表示|提到|留言)|(?:님이|사장|동료)[^.]{0,20}(?:라고|고 했)"
+    r"|\b(?:tell|inform|remind|e-?mail|answer|reply to|let)\b (?!(?:me|yourself|us)\b)[^:.!?]{1,40}:\s"
+    r"|\b(?:words|advice|answer|motto|slogan|order) (?:was|were|is|are)\s?:\s"
+    r"|\bquot(?:e|es|ed|ing|ation)\b (?:from|of) \w|\bzitat (?:aus|von) \w|\bcitation d[eu] \w|\bcita de \w"
+    r"|^\s{0,8}[^\W\d_][\w .'-]{0,40}\([^()\n]{1,30}\)\s?:\s"
+    r"|^\s{0,8}(?:[a-z]{1,4}-?\d{3,6}|\w{0,30}(?:warning|error|exception))\s?:\s"
     # it is the text of something that is made
     r"|\b(?:translate|proof-?read|rephrase|reword|paraphrase|summari[sz]e)\b[^:.!?]{0,60}:\s"
     r"|\b(?:comment|review|mail|e-?mail|message|note|post|reply|ticket|feedback|request) (?:by|from"
@@ -116,6 +121,31 @@ THEIRS = re.compile(
     re.IGNORECASE,
 )
 """The line before a text that somebody else wrote."""
+_SAID = (
+    r"(?<!\bi )(?<!\bwe )(?<!\bi just )(?<!\bto )\b(?:says?|said|wrote|writes|sent|sends|states?|stated|posted|reads"
+    r"|told|tells|answered|replied|announced|published)(?: (?:us|me|this|these|it|to|the|following|as|follows|below"
+    r"|yesterday|today|earlier|again|(?:on|in|by|at) \S+|(?:in |on )?(?:the|our) \S+|last \w+)){0,5}"
+    r"|\b(?:has|contains|includes) (?:this|these|the following|a) (?:paragraph|section|sentence|line|rule|text|note"
+    r"|passage)s?|\b(?:follows|as follows|the following)"
+    r"|(?<!\bich )(?<!\bwir )\b(?:schreibt|schrieb|sagt|sagte|schickte|meldete|steht|lautet)\b[^.!?]{0,80}"
+    r"|\bhat\b[^.!?]{0,60}\b(?:geschickt|geschrieben|gesagt|gemeldet)"
+    r"|(?<!j['\u2019])\b(?:écrit|dit|précise|indique|stipule|a envoyé)(?: (?!que\b)[^\s.!?]+){0,4}"
+    r"|\b(?:escribe|escribió|dice|dijo|envió|mandó|indica|scrive|ha scritto|ha detto|escreve|escreveu|disse"
+    r"|mandou|enviou)(?: (?!que\b|che\b)[^\s.!?]+){0,4}"
+    r"|(?:пишет|написал\w?|прислал\w?|сказал\w?|говорится|сообщил\w?)(?: [^\s.!?]+){0,4}"
+    r"|(?:发来|發來|写着|寫著|来信|來信|留言|要求|写道|寫道)[^。!?]{0,12}"
+    r"|(?:書いてあ|書かれてい|言っていま|言われ|送ってき|届きま|とのこと)[^。]{0,8}"
+    r"|(?:보낸|쓴|작성한|남긴) (?:글|메일|메시지|편지|댓글)[^.]{0,6}|(?:라고|다고) (?:썼|했|말했|적혀)[^.]{0,8}"
+)
+SOURCE = re.compile(
+    rf"(?:{_SAID})[ \t]*[.!\u2026\u3002\uff01]?[ \t]*$"
+    r"|^\W{0,8}(?:(?:taken|copied|quoted|an? (?:quote|excerpt)|excerpt|extract) )?from (?:the|our|their|his|her|a) "
+    r"(?:[\w.-]+ ?){1,4}\W*$"
+    r"|^\W{0,8}(?:(?:auszug )?aus (?:de[rm]|unsere\w) |(?:tiré|extrait) d|extracto de |из (?:письма|чата|документации"
+    r"|вики|переписки|тикета)|摘自|取自)[^.!?:]{1,60}[.:]?\s*$",
+    re.IGNORECASE,
+)
+"""A line that ends with who or what says the text below it, without a colon: `The handbook reads as follows.`"""
 _TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[ap]\.?m\.?)?"
 SPEAKER = re.compile(
     rf"[ \t]{{0,8}}[\[(]?{_TIME}[\])]?[ \t,-]*[^\s:\uff1a][^:\uff1a\n]{{0,40}}[:\uff1a>]"

@@ -37,10 +37,18 @@ _SHORTEST, _SHORTEST_ASCII = 3, 6
 _SEPARATOR = re.compile(r"[ \t]*[:\uff1a,\uff0c]?[ \t\u3000]*")
 _UNQUOTED = re.compile(r"^(?:[ \t]{0,12}[>\u300b|+-])+[ \t]?")
 """The mark before a quoted line, and before one of a diff."""
+_OPENING, _CLOSING = re.compile(r"(?<!\w)['\u2018](?=\w|$)"), re.compile(r"(?<=[\w.!?])['\u2019](?!\w)")
+"""Single marks of a quotation: an apostrophe within a word is none."""
 _ENDS = re.compile(r"[.!?。\uff01\uff1f\uff1b]\s+|[。\uff01\uff1f\uff1b]")
 _CLAUSE = re.compile(r"[;\uff1b]\s+|,\s+(?=(?:and|but|also|und|aber|et|mais|y|pero|e|ma|и|но)\s)", re.IGNORECASE)
 """The place where a clause begins within a sentence."""
-_POLITELY = re.compile(r"\b(?:can|could|would|will) you\b", re.IGNORECASE)
+_POLITELY = re.compile(
+    r"\b(?:can|could|would|will) you\b|\b(?:kannst|könntest|würdest) du\b|\b(?:peux|pourrais)[- ]tu\b"
+    r"|\b(?:puedes|podrías|puoi|potresti|pode|poderia|kun je|kan je|можешь)\b",
+    re.IGNORECASE,
+)
+_THAT = re.compile(r"\b(?:that|dass|que|che|mind remembering)\s*$", re.IGNORECASE)
+"""The end of a phrase behind which there is a statement, whatever it begins with."""
 _WHAT = re.compile(r"(?:what|which|when|where|who|why|how|if|whether|the)\b", re.IGNORECASE)
 """The rest of a question that asks what somebody remembers."""
 _ASKS = re.compile(r"[?\uff1f](?:\s|$)")
@@ -136,7 +144,7 @@ def phrase_in(line: str) -> PhraseHit | None:
             return PhraseHit(phrase.language, body, reason="negated_request")
         if not phrase.anchored and not _has_words(body):
             return PhraseHit(phrase.language, _sentence_before(before))
-        if _POLITELY.search(found[0]) and not _WHAT.match(body):
+        if _POLITELY.search(found[0]) and (_THAT.search(found[0]) or not _WHAT.match(body)):
             body = body.rstrip("?\uff1f ")
         asks = phrase.anchored and _ASKS.search(body) is not None
         return PhraseHit(phrase.language, body, before, "question" if asks else "")
@@ -166,6 +174,8 @@ def _unquoted(phrase: Phrase, line: str) -> re.Match[str] | None:
 
 
 def _is_inside_quotes(before: str) -> bool:
+    if len(_OPENING.findall(before)) > len(_CLOSING.findall(before)):
+        return True
     return any(before.count(mark) % 2 for mark in '`"') or any(
         before.count(opens) > before.count(closes) for opens, closes in ("\u201c\u201d", "\u300c\u300d", "\u00ab\u00bb")
     )

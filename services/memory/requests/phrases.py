@@ -68,20 +68,24 @@ PHRASES: tuple[Phrase, ...] = (
     _at_the_end("ja", "(?:こと)?を?(?:ちゃんと)?(?:覚えておいて|記憶して|メモして)(?:ください|下さい|ね)?"),
     _anchored("zh", f"[请請]?(?:帮我|幫我)?(?:记住|記住|记得|記得|记下来|記下來|记一下){_THIS_ZH}"),
     _anchored("ja", "(?:覚えておいて|覚えて|忘れないで|メモして)(?:ください|下さい|ね)?"),
-    _anchored("ko", "(?:기억해줘|기억해|잊지 마|잊지마|메모해줘|메모해)(?:요|세요)?"),
+    _anchored("ko", "(?:꼭 |반드시 )?(?:기억해줘|기억해|잊지 마|잊지마|메모해줘|메모해)(?:요|세요)?"),
     _asking(
         "en",
-        r"(?:(?:please|pls|plz|kindly|always) ){0,2}(?:(?:can|could|would|will) you (?:please |pls )?|i(?: want"
-        r"|['\u2019]d like) you"
-        r" to |(?:you )?(?:should |must |try to ))?(?:"
-        rf"{_REMEMBER}(?: (?:this|that))?(?: for (?:later|next time|the future))?(?![\w'\u2019-])"
+        r"(?:(?:please|pls|plz|kindly|always|just) ){0,2}(?:(?:can|could|would|will) (?:you|u) (?:please |pls )?"
+        r"|i(?: want"
+        r"|['\u2019]d like|(?: really)? need) you"
+        r" to |(?:you(?: (?:should|must|need to|have to))? |should |must |try to )"
+        r"|(?:make|be) sure (?:you |to |that you )|(?:it['\u2019]?s|it is) important to |let(?:['\u2019]?s| us) )?(?:"
+        r"would you mind remembering(?: that)?\b|(?:one|another|a|some) ?thing to remember(?: for (?:later|next time"
+        r"|the future))?(?= ?:)"
+        rf"|{_REMEMBER}(?: (?:this|that))?(?: for (?:later|next time|the future))?(?![\w'\u2019-])"
         r"|(?:keep|bear)(?: (?:this|that))? in mind(?: that| for (?:all |any )?(?:later|next time|the future"
         r"|future \w+))?\b"
         r"|(?:don['\u2019]?t|do not|never) forget(?=[ ]?:| that\b| we\b| our\b)(?: that)?"
         r"|(?:make a|take) (?:mental )?note(?: of (?:this|that))?(?: that)?\b|note (?:down\b|(?:that"
         r"|this)? ?for (?:later"
         r"|the future|next time)\b|to self\b(?: and to you)?)"
-        r"|(?:save|add|store)(?: (?:this|that))? (?:to|in)(?: (?:the|your|our|project))? memory\b(?: that\b)?"
+        r"|(?:save|add|store|put)(?: (?:this|that))? (?:to|in|into)(?: (?:the|your|our|project))? memory\b(?: that\b)?"
         r"|(?:memori[sz]e|store|save|write down)(?: (?:this|that|for later)\b|(?= ?:))"
         r"|commit(?: (?:this|that))? to memory\b)",
     ),
@@ -92,40 +96,72 @@ PHRASES: tuple[Phrase, ...] = (
     ),
     _asking(
         "de",
+        r"(?:(?:kannst|könntest|würdest) du dir (?:bitte )?merken\b(?:,? dass\b)?"
+        r"|denk(?:e|t)? (?:\w{1,12} ){0,3}d(?:a)?ran\b(?:,? dass\b)?)|"
         r"(?:bitte )?(?:(?:merk(?:e|t)? (?:dir|euch)|merken sie sich)(?: bitte)?(?:,? (?:das|dass))?"
         r"|merken?(?=[ ]?:)|merken"
-        r"|denk(?:e|t)? (?:\w{1,12} ){0,3}daran\b(?:,? dass\b)?|vergiss (?:bitte )?nicht(?=[ ]?:|,? dass)(?:,? dass)?"
+        r"|vergiss (?:bitte )?nicht(?=[ ]?:|,? dass)(?:,? dass)?"
         r"|notier(?:e)? dir(?: bitte)?(?:,? dass)?)\b|bitte merken\b",
     ),
     _asking(
         "fr",
-        r"(?:souviens-toi|souvenez-vous)(?: (?:que|de))?\b|(?:retiens|retenez)(?: que| ceci| cela)?\b"
+        r"(?:peux-tu |pourrais-tu |peux tu )?(?:souviens-toi|souvenez-vous|rappelle-toi)(?: (?:que|de))?\b"
+        r"|(?:peux|pourrais)[- ]tu (?:te souvenir|retenir|mémoriser)(?: que)?\b|mémorise(?: que| ceci)?\b"
+        r"|(?:retiens|retenez)(?: que| ceci| cela)?\b"
         r"|n['\u2019]oublie[sz]?[ \t]pas(?=[ ]?:| que\b)(?: que)?|(?:garde|gardez) en tête(?: que)?\b",
     ),
     _asking(
         "es",
-        r"(?:por favor,? )?(?:recuerda(?: que| esto)?\b|guarda(?: esto)? en (?:la )?memoria\b"
-        r"|ten en cuenta(?: que)?\b"
+        r"(?:por favor,? )?(?:acuérdate(?: de)?(?: que)?\b|(?:puedes|podrías) (?:recordar|memorizar)(?: que)?\b"
+        r"|recuerda(?: que| esto)?\b|guarda(?: esto)? en (?:la )?memoria\b"
+        r"|ten(?:lo)? (?:en cuenta|presente)(?: que)?\b"
         r"|no olvides(?= que\b|[ ]?:)(?: que)?)",
     ),
     _asking(
         "pt",
-        r"lembre-se(?: (?:de )?que| disso)?\b|guarde(?: isso| isto)? na mem[oó]ria\b|tenha em mente(?: que)?\b"
+        r"(?:lembre-se|lembra(?:-te)?|(?:você )?(?:pode|poderia) (?:se )?lembrar)(?: (?:de )?que| disso)?\b"
+        r"|guarde(?: isso| isto)? na mem[oó]ria\b|tenha em mente(?: que)?\b"
         r"|não (?:se )?esqueça(?= (?:de )?que\b|[ ]?:)(?: (?:de )?que)?",
     ),
     _asking(
         "it",
-        r"ricorda(?: che| questo)?\b|ricordati(?: che)?\b|tieni (?:a mente|presente)(?: che)?\b"
+        r"(?:puoi|potresti) ricorda(?:re|rti)(?: che)?\b|memorizza(?: che)?\b|ricorda(?: che| questo)?\b"
+        r"|ricordati(?: che)?\b|tieni (?:a mente|presente)(?: che)?\b"
         r"|non dimenticare che\b",
     ),
-    _asking("ru", r"(?:пожалуйста,? )?(?:запомни(?:те)?|имей в виду|не забывай(?=,? что|:))\b(?:,? что\b)?"),
-    _asking("nl", r"onthoud(?: dat)?\b|vergeet niet(?= dat\b|:)(?: dat)?"),
+    _asking(
+        "ru",
+        r"(?:пожалуйста,? )?(?:(?:можешь )?запомни(?:ть|те)?|имей в виду|помни(?:те)?|учти(?:те)?"
+        r"|не забывай(?=,? что|:))"
+        r"\b(?:,? пожалуйста)?(?:,? что\b)?",
+    ),
+    _asking(
+        "nl",
+        r"(?:kun|kan) je (?:onthouden|er(?:aan)? denken)(?: dat)?\b|denk eraan(?=,? dat\b|:)(?:,? dat)?"
+        r"|onthoud(?: dat)?\b|vergeet niet(?= dat\b|:)(?: dat)?",
+    ),
     _asking("pl", r"(?:zapamiętaj|pamiętaj)\b(?:,? że\b)?"),
+    _asking("tr", r"(?:lütfen )?(?:hatırla|unutma|aklında tut)(?: ki)?\b"),  # noqa: RUF001 - a letter of Turkish
+    _asking("sv", r"(?:snälla )?kom ihåg(?: att)?\b|glöm inte(?= att\b|:)(?: att)?"),
+    _asking("da", r"husk(?:(?= alltid | aldri|:)| at\b)|glem ikke(?= at\b|:)(?: at)?"),
+    _asking("fi", r"muista(?:than)?\b(?:,? että\b)?"),
+    _asking("cs", r"(?:prosím,? )?(?:zapamatuj si|pamatuj(?: si)?)\b(?:,? že\b)?|nezapomeň(?=,? že\b|:)(?:,? že)?"),
+    _asking("uk", r"(?:будь ласка,? )?(?:запам['\u2019]ятай|пам['\u2019]ятай)\b(?:,? що\b)?"),
+    _asking("ar", "(?:من فضلك،? )?(?:تذك[ّ]?ر|لا تنس[َى]?)(?: أن(?=[ ])| أن(?=ن)|(?=[: ]))"),
+    _asking("hi", "(?:कृपया )?(?:याद रख(?:ो|ना|ें|िए)|ध्यान रख(?:ो|ना|ें|िए))(?: कि)?"),
+    _asking("vi", r"(?:hãy |xin )?(?:nhớ|ghi nhớ)(?: rằng| là)\b"),
+    _asking("id", r"(?:tolong )?ingat(?:lah)?(?: bahwa\b|(?=:))"),
     _anchored("zh", "(?:请|請)?(?:今后|(?:以后|以後)(?=.{0,16}(?:都|一律|必须|必須|要|用|不要|别)))"),
     _anchored("ja", "(?:今後は?|これからは?|以降は)[、,]?"),
     _anchored("ko", "(?:앞으로(?:는)?|이제부터)(?= )"),
     _anchored(
         "en", r"(?:please )?(?:in (?:the )?future|for (?:(?:the|all) future|next time)(?: \w+)?)(?=[ ]?[:,]| \w)"
+    ),
+    _anchored(
+        "en",
+        r"(?:starting|beginning|effective|from) (?:today|tomorrow|immediately)(?: on(?:wards?)?)?\b(?=[ ,:])"
+        r"|reminder (?:for|to) (?:you|yourself|self) ?:|henceforth\b"
+        r"|for future reference\b|for the rest of (?:this|the) \w+,? remember\b(?: that)?",
     ),
     _anchored("de", r"(?:bitte )?(?:in zukunft|zukünftig|künftig)(?=[ :,])"),
     _anchored("fr", r"(?:désormais|à l['\u2019]avenir)(?=[ :,])"),

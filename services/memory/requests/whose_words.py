@@ -13,10 +13,11 @@ from services.memory.requests.lines_above import LinesAbove, ends_with_contact, 
 
 _CODE = re.compile(
     r"\s{0,12}(?://|/\*|\*/|<!--|#+(?:\s|!|$)|--\s|;\s|[{}\[\]]|[\"'][\w.-]{1,40}[\"']\s?:"
+    r"|\d{1,5}(?:[ ]{2,}|\t|\s?[|\u2502]\s)\S"
     r"|(?:error|warning|warn|hint|fatal|deprecated|caution|npm (?:warn|err!?))\b(?:\[\w+\])?\s?[:!\]]?\s)",
     re.IGNORECASE,
 )
-"""A comment, a heading, data, or what a program printed."""
+"""A comment, a heading, data, a numbered line of a file, or what a program printed."""
 _FORM = re.compile(
     r"\s{0,12}(?:[-*•]\s)?(?:as an? [\w ]{2,30}, i want\b|(?:ac ?\d*|q|a|given|when|then) ?: |given\b.{3,60}, when\b"
     r"|acceptance criteria\b)",
