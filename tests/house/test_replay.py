@@ -5,14 +5,19 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from pydantic import SecretStr
 
+from schemas.codec import encode
 from schemas.events import HistoryAdvanced, HistoryRequested, StepOpened
+from schemas.status_asks import Status, StatusAsk
 from schemas.subjects import Address
 from services.edges.client.readers import read
 from services.edges.client.replay import ReplayOptions, borrowed_installation, play
 from services.edges.client.report import lines
 from services.edges.client.transcript import Transcript
-from services.settings import Embed, Settings
+from services.edges.launcher.broker import Broker
+from services.kit.bus import Bus
+from services.settings import Embed, Nats, Settings
 from tests.bench.side.recordings import shipped
 from tests.conftest import InstallationFactory
 from tests.helpers.installation import (
@@ -116,6 +121,26 @@ async def test_a_replay_that_waits_makes_no_call_before_its_history_and_three_eq
     assert [[]] * len(at_steps) == at_steps
 
 
+async def test_whatever_ends_the_use_of_a_borrowed_installation_ends_its_connection(broker: Broker, bus: Bus) -> None:
+    async def status(_subject: str, _question: bytes) -> bytes:
+        return encode(Status(log_head=0, read_through=0, committed_through=0, hot_sessions=0, file=""))
+
+    await bus.serve(f"ask.{StatusAsk.NAME}.*", "responder", status)
+    endpoint = broker.endpoint
+    reached = Nats(url=endpoint.url, user=endpoint.user, password=SecretStr(endpoint.password))
+    used: list[Bus] = []
+
+    async def use() -> None:
+        async with borrowed_installation(Settings(nats=reached)) as borrowed:
+            assert borrowed.connected
+            used.append(borrowed)
+            raise LookupError("while it was used")
+
+    with pytest.raises(LookupError, match="while it was used"):
+        await use()
+    assert [False] == [one.connected for one in used]
+
+
 async def test_what_the_rooms_print_stays_out_of_the_progress_of_a_replay(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,6 +155,7 @@ async def test_what_the_rooms_print_stays_out_of_the_progress_of_a_replay(
 
         await until(has_warned, "the tagger has warned of each message")
         assert ("", "") == capfd.readouterr()
+    assert not bus.connected
     warnings = log.read_text().splitlines()
     out, error = capfd.readouterr()
     assert f"annals: {len(warnings)} lines of warnings of the rooms are in {log}\n" == error

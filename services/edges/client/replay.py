@@ -34,7 +34,7 @@ from services.edges.output_file import check_writable
 from services.edges.styling import console
 from services.edges.terminal import write_error, write_json
 from services.kit.bus import Bus, Unreachable
-from services.kit.endpoint import find
+from services.kit.endpoint import Endpoint, find
 from services.kit.logs import configure
 from services.kit.retry import retrying
 from services.settings import Embed, Model, Settings
@@ -142,24 +142,19 @@ async def borrowed_installation(settings: Settings, log: Path | None = None) -> 
     file only how much it was is reported at the end.
     """
     if settings.nats.url:
-        endpoint = find(settings)
-        user, password, wait = endpoint.user, endpoint.password, settings.nats.wait
-        bus = await Bus.connect(endpoint.url, "replay", user=user, password=password, wait=wait)
-        await _ready(bus)
-        yield bus
-        await bus.close()
+        async with _connected(find(settings), settings.nats.wait) as bus:
+            yield bus
         return
     with asked_to_end((signal.SIGTERM, signal.SIGHUP)) as asked, _folder() as data:
         logs = msgspec.structs.replace(settings.logs, level="warning")
         own = msgspec.structs.replace(settings, data=data, logs=logs)
         with (log or data / LOG).open("ab+") as output:
             begin = output.tell()
-            async with Installation(own, begun_by=processes(output)).running() as installation:
-                endpoint = installation.endpoint
-                bus = await Bus.connect(endpoint.url, "replay", user=endpoint.user, password=endpoint.password)
-                await _ready(bus)
+            async with (
+                Installation(own, begun_by=processes(output)).running() as installation,
+                _connected(installation.endpoint, settings.nats.wait) as bus,
+            ):
                 yield bus
-                await bus.close()
             output.seek(begin)
             printed = len(output.readlines())
         if printed:
@@ -167,6 +162,17 @@ async def borrowed_installation(settings: Settings, log: Path | None = None) -> 
             write_error(f"{printed} lines of warnings of the rooms {where}")
     if asked:
         raise SystemExit(128 + asked[0])
+
+
+@asynccontextmanager
+async def _connected(endpoint: Endpoint, wait: float) -> AsyncIterator[Bus]:
+    """A connection to an installation that is ready, which is closed whatever ends its use."""
+    bus = await Bus.connect(endpoint.url, "replay", user=endpoint.user, password=endpoint.password, wait=wait)
+    try:
+        await _ready(bus)
+        yield bus
+    finally:
+        await bus.close()
 
 
 @contextmanager
