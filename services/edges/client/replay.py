@@ -5,7 +5,7 @@ import signal
 import sys
 import tempfile
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from itertools import chain
@@ -208,7 +208,8 @@ async def play(
     async def one(transcript: Transcript) -> PlayedSession:
         async with turn:
             address = address_of(transcript, run)
-            pause = partial(_pause, bus, outbox, transcript.harness, address) if waits else None
+            caught = partial(caught_up, bus, transcript.harness, address, models=options.models)
+            pause = partial(_pause, outbox, caught) if waits else None
             adapter = Adapter(bus, outbox, transcript.harness, address, deadline_ms=options.deadline_ms, settle=pause)
             tidy = options.agent == "tidy"
             player = Player(adapter, address, transcript, tidy=tidy, limit=options.limit, overhead=options.overhead)
@@ -228,9 +229,9 @@ async def play(
     return [played[place] for place in range(len(transcripts))]
 
 
-async def _pause(bus: Bus, outbox: Outbox, harness: str, address: Address) -> None:
+async def _pause(outbox: Outbox, caught: Callable[[], Awaitable[None]]) -> None:
     await outbox.flushed()
-    await caught_up(bus, harness, address)
+    await caught()
 
 
 class progress:  # noqa: N801 - used as a function
