@@ -58,8 +58,10 @@ def state(tmp_path: Path) -> Path:
 def identify(ask: Ask, state: Path) -> Callable[..., Json]:
     """The project of a work tree, as an adapter with this state calls it."""
 
-    def identified(root: Path, directory: Path | None = None, limit: int = LONG, **environment: str) -> Json:
-        place = {"root": str(root), "state": str(state), "limit": limit, "environment": environment}
+    def identified(
+        root: Path, directory: Path | None = None, limit: int = LONG, *, falls: bool = False, **environment: str
+    ) -> Json:
+        place = {"root": str(root), "state": str(state), "limit": limit, "environment": environment, "falls": falls}
         return ask("identify", directory or root, **place)
 
     return identified
@@ -413,6 +415,17 @@ def test_what_is_not_found_in_time_is_the_name_of_the_next_start(
     assert (0, True) == (waited.returncode, is_stored())
     again = identify(shop.folder, limit=1, PATH=str(tmp_path / "nothing"))
     assert root_name(shop) == again["id"]
+
+
+def test_a_name_that_comes_late_and_cannot_be_stored_is_noted(
+    shop: Checkout, identify: Callable[..., Json], state: Path
+) -> None:
+    (state / "projects.json").mkdir()  # what cannot be read is noted, and this note cannot be written
+    found = identify(shop.folder, limit=0, falls=True, PATH=os.environ["PATH"])
+    assert directory_name(shop.folder) == found["id"]
+    assert "a project's name that came late was not stored" == found["late"]
+    (state / "projects.json").rmdir()
+    assert root_name(shop) == identify(shop.folder, PATH=os.environ["PATH"])["id"]
 
 
 _WAIT = """

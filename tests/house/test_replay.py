@@ -5,17 +5,23 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from pydantic import SecretStr
 
+from schemas.codec import encode
 from schemas.events import HistoryAdvanced, HistoryRequested, StepOpened
+from schemas.status_asks import Status, StatusAsk
 from schemas.subjects import Address
 from services.edges.client.readers import read
 from services.edges.client.replay import ReplayOptions, borrowed_installation, play
-from services.edges.client.report import lines
+from services.edges.client.report import CallLine, lines
 from services.edges.client.transcript import Transcript
-from services.settings import Embed, Settings
+from services.edges.launcher.broker import Broker
+from services.kit.bus import Bus
+from services.settings import Embed, Nats, Settings
 from tests.bench.side.recordings import shipped
 from tests.conftest import InstallationFactory
 from tests.helpers.installation import (
+    Fact,
     beginning,
     connect,
     facts,
@@ -86,34 +92,54 @@ def _answered(folder: Path) -> list[Transcript]:
 async def test_a_replay_that_waits_makes_no_call_before_its_history_and_three_equal_ones_are_equal(
     installation: InstallationFactory, tmp_path: Path
 ) -> None:
-    longest = shipped()[0]
-    transcript = beginning(longest, 32)
+    """Each has an installation of its own, as each `annals replay` has; its project is called the same."""
+    transcript = beginning(shipped()[0], 32)
     options = ReplayOptions(paths=(), limit=16_000)
-    async with installation(tmp_path) as running:
-        bus = await connect(running)
-        runs = await asyncio.gather(
-            *(play(bus, [transcript], options, lambda _: None, run=run, waits=True) for run in ("@1", "@2", "@3"))
-        )
-        log = await facts(bus)
-        await bus.close()
 
-    first, second, third = ([replace(line, session="", transform_ms=0.0) for line in lines(run)] for run in runs)
+    async def run(data: Path) -> tuple[list[CallLine], list[Fact]]:
+        async with installation(data) as running:
+            bus = await connect(running)
+            played = await play(bus, [transcript], options, lambda _: None, waits=True)
+            log = await facts(bus)
+            await bus.close()
+        return [replace(line, transform_ms=0.0) for line in lines(played)], log
+
+    (first, log), (second, _), (third, _) = await asyncio.gather(*(run(tmp_path / name) for name in "123"))
     assert any(line.causes for line in first)
     assert first == second == third
     begun: set[str] = set()
     at_steps = []
-    for envelope, event in log:
-        if not envelope.session.endswith("@1"):
-            continue
+    for _, event in log:
         match event:
-            case HistoryRequested(run=run, reason="ahead"):
-                begun.add(run)
-            case HistoryAdvanced(run=run, done=True):
-                begun.discard(run)
+            case HistoryRequested(run=name, reason="ahead"):
+                begun.add(name)
+            case HistoryAdvanced(run=name, done=True):
+                begun.discard(name)
             case StepOpened():
                 at_steps.append(sorted(begun))
     assert any(isinstance(event, HistoryAdvanced) for _, event in log)
     assert [[]] * len(at_steps) == at_steps
+    assert at_steps
+
+
+async def test_whatever_ends_the_use_of_a_borrowed_installation_ends_its_connection(broker: Broker, bus: Bus) -> None:
+    async def status(_subject: str, _question: bytes) -> bytes:
+        return encode(Status(log_head=0, read_through=0, committed_through=0, hot_sessions=0, file=""))
+
+    await bus.serve(f"ask.{StatusAsk.NAME}.*", "responder", status)
+    endpoint = broker.endpoint
+    reached = Nats(url=endpoint.url, user=endpoint.user, password=SecretStr(endpoint.password))
+    used: list[Bus] = []
+
+    async def use() -> None:
+        async with borrowed_installation(Settings(nats=reached)) as borrowed:
+            assert borrowed.connected
+            used.append(borrowed)
+            raise LookupError("while it was used")
+
+    with pytest.raises(LookupError, match="while it was used"):
+        await use()
+    assert [False] == [one.connected for one in used]
 
 
 async def test_what_the_rooms_print_stays_out_of_the_progress_of_a_replay(
@@ -130,6 +156,7 @@ async def test_what_the_rooms_print_stays_out_of_the_progress_of_a_replay(
 
         await until(has_warned, "the tagger has warned of each message")
         assert ("", "") == capfd.readouterr()
+    assert not bus.connected
     warnings = log.read_text().splitlines()
     out, error = capfd.readouterr()
     assert f"annals: {len(warnings)} lines of warnings of the rooms are in {log}\n" == error

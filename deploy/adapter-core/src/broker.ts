@@ -104,7 +104,8 @@ export class Broker {
         this.log.note("connected", { server: this.connection.getServer() });
         this.settle(true);
         for (const listener of this.listeners) listener();
-        await this.connection.closed();
+        const reason = await this.connection.closed();
+        this.log.note("the connection ended", { reason: String(reason ?? "the broker closed it") });
       } catch (error) {
         this.log.note("not connected", { error: String(error) });
         this.settle(false);

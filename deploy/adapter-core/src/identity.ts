@@ -54,7 +54,10 @@ export async function identify(place: Workplace, state: string, log: Notes, limi
   const reading = beginning(place.directory, (store) => names.commit(store));
   let found: Beginning | undefined;
   await within(limit, [reading.then((one) => (found = one))]);
-  if (!found) void reading.then((late) => late.state !== "unknown" && names.take(late, place));
+  if (!found) {
+    const taking = reading.then((late) => late.state !== "unknown" && names.take(late, place));
+    taking.catch((error) => log.note("a project's name that came late was not stored", { error: String(error) }));
+  }
   const { state: what = "unknown", reason = `git has not answered in ${limit} ms` } = found ?? {};
   if (what === "unknown") log.note("the last known name of a project is used", { place: place.root, reason });
   const id = names.take(found, place);

@@ -36,26 +36,27 @@ class Behind(Unreachable):
     """A room has not yet processed what a session has reported."""
 
 
-async def caught_up(bus: Bus, harness: str, address: Address) -> None:
+async def caught_up(bus: Bus, harness: str, address: Address, *, models: bool = True) -> None:
     """Wait until a session is in the log as it was sent, with what rules make of it, and the responder has read it.
 
-    History of a model is not waited for: it takes longer than an answer. A broker that is away is waited for as a room
-    is. Raises `Behind` where one of them stands still.
+    `models`: whether models write history. They take longer than an answer, so that only what rules write ahead is
+    waited for; without them rules write all of it. A broker that is away is waited for as a room is. Raises `Behind`
+    where one of them stands still.
     """
     async for attempt in retrying(Behind, seconds=PATIENCE, first=FIRST_PAUSE, most=LONGEST_PAUSE):
         with attempt:
             try:
-                await _look(bus, harness, address)
+                await _look(bus, harness, address, models=models)
             except BrokerError as error:
                 raise Behind(f"the broker did not come back: {str(error) or type(error).__name__}") from error
 
 
-async def _look(bus: Bus, harness: str, address: Address) -> None:
+async def _look(bus: Bus, harness: str, address: Address, *, models: bool) -> None:
     reported = await bus.newest(IN.name, [address.inbound(harness)])
     if await bus.settled(IN.name, "tagger") < reported:
         raise Behind(f"the tagger has not read {address.session} in time; {REMEDY}")
     calls = await bus.newest(LOG.name, [address.log(event.TYPE) for event in CALLS_FOR_HISTORY])
-    if await bus.settled(LOG.name, "historian") < calls or await _is_open(LogReader(bus), address):
+    if await bus.settled(LOG.name, "historian") < calls or await _is_open(LogReader(bus), address, models=models):
         raise Behind(f"history of {address.session} was not made in time; {REMEDY}")
     facts = await bus.newest(LOG.name, [address.log(event.TYPE) for event in TAKEN_IN])
     if await bus.settled(LOG.name, "desk") < facts:
@@ -66,10 +67,10 @@ async def _look(bus: Bus, harness: str, address: Address) -> None:
         raise Behind(f"the responder has not read {address.session} in time; {REMEDY}")
 
 
-async def _is_open(log: LogReader, address: Address) -> bool:
+async def _is_open(log: LogReader, address: Address, *, models: bool) -> bool:
     """Whether a job of the rules is under way."""
     request = await _last(log, address, HistoryRequested)
-    if not isinstance(request, HistoryRequested) or request.reason != AHEAD:
+    if not isinstance(request, HistoryRequested) or (models and request.reason != AHEAD):
         return False
     ends = [await _last(log, address, event) for event in ENDS]
     return not any(_has_ended(event, request.run) for event in ends)

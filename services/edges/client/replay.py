@@ -5,7 +5,7 @@ import signal
 import sys
 import tempfile
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from itertools import chain
@@ -34,7 +34,7 @@ from services.edges.output_file import check_writable
 from services.edges.styling import console
 from services.edges.terminal import write_error, write_json
 from services.kit.bus import Bus, Unreachable
-from services.kit.endpoint import find
+from services.kit.endpoint import Endpoint, find
 from services.kit.logs import configure
 from services.kit.retry import retrying
 from services.settings import Embed, Model, Settings
@@ -142,10 +142,7 @@ async def borrowed_installation(settings: Settings, log: Path | None = None) -> 
     file only how much it was is reported at the end.
     """
     if settings.nats.url:
-        endpoint = find(settings)
-        user, password, wait = endpoint.user, endpoint.password, settings.nats.wait
-        bus = await Bus.connect(endpoint.url, "replay", user=user, password=password, wait=wait)
-        async with _ready(bus):
+        async with _connected(find(settings), settings.nats.wait) as bus:
             yield bus
         return
     with asked_to_end((signal.SIGTERM, signal.SIGHUP)) as asked, _folder() as data:
@@ -153,11 +150,11 @@ async def borrowed_installation(settings: Settings, log: Path | None = None) -> 
         own = msgspec.structs.replace(settings, data=data, logs=logs)
         with (log or data / LOG).open("ab+") as output:
             begin = output.tell()
-            async with Installation(own, begun_by=processes(output)).running() as installation:
-                endpoint = installation.endpoint
-                bus = await Bus.connect(endpoint.url, "replay", user=endpoint.user, password=endpoint.password)
-                async with _ready(bus):
-                    yield bus
+            async with (
+                Installation(own, begun_by=processes(output)).running() as installation,
+                _connected(installation.endpoint, settings.nats.wait) as bus,
+            ):
+                yield bus
             output.seek(begin)
             printed = len(output.readlines())
         if printed:
@@ -167,22 +164,28 @@ async def borrowed_installation(settings: Settings, log: Path | None = None) -> 
         raise SystemExit(128 + asked[0])
 
 
+@asynccontextmanager
+async def _connected(endpoint: Endpoint, wait: float) -> AsyncIterator[Bus]:
+    """A connection to an installation that is ready, which is closed whatever ends its use."""
+    bus = await Bus.connect(endpoint.url, "replay", user=endpoint.user, password=endpoint.password, wait=wait)
+    try:
+        await _ready(bus)
+        yield bus
+    finally:
+        await bus.close()
+
+
 @contextmanager
 def _folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="annals-", ignore_cleanup_errors=True) as folder:
         yield Path(folder).resolve()
 
 
-@asynccontextmanager
-async def _ready(bus: Bus) -> AsyncIterator[None]:
-    """A connection from when the responder answers, which is the last to be ready. It is closed whatever happens."""
-    try:
-        async for attempt in retrying(Unreachable, seconds=READY):
-            with attempt:
-                await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), 1.0)
-        yield
-    finally:
-        await bus.close()
+async def _ready(bus: Bus) -> None:
+    """Wait until the responder answers, which is the last to be ready."""
+    async for attempt in retrying(Unreachable, seconds=READY):
+        with attempt:
+            await bus.request(ask(StatusAsk.NAME), encode(StatusAsk()), 1.0)
 
 
 async def play(
@@ -205,7 +208,8 @@ async def play(
     async def one(transcript: Transcript) -> PlayedSession:
         async with turn:
             address = address_of(transcript, run)
-            pause = partial(_pause, bus, outbox, transcript.harness, address) if waits else None
+            caught = partial(caught_up, bus, transcript.harness, address, models=options.models)
+            pause = partial(_pause, outbox, caught) if waits else None
             adapter = Adapter(bus, outbox, transcript.harness, address, deadline_ms=options.deadline_ms, settle=pause)
             tidy = options.agent == "tidy"
             player = Player(adapter, address, transcript, tidy=tidy, limit=options.limit, overhead=options.overhead)
@@ -225,9 +229,9 @@ async def play(
     return [played[place] for place in range(len(transcripts))]
 
 
-async def _pause(bus: Bus, outbox: Outbox, harness: str, address: Address) -> None:
+async def _pause(outbox: Outbox, caught: Callable[[], Awaitable[None]]) -> None:
     await outbox.flushed()
-    await caught_up(bus, harness, address)
+    await caught()
 
 
 class progress:  # noqa: N801 - used as a function

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
@@ -81,6 +81,18 @@ def at(node: Node, path: Path) -> Node:
     for step in path:
         node = node.members[_index(node, step)].node
     return node
+
+
+def replaced(text: str, path: Path) -> frozenset[str]:
+    """The strings of the value at a path in which OpenCode replaces something, since nothing escapes it there."""
+    return frozenset(_replaced(text, at(parse(text), path)))
+
+
+def _replaced(text: str, node: Node) -> Iterator[str]:
+    if isinstance(node.value, str) and _SUBSTITUTED.search(text[node.start : node.end]):
+        yield node.value
+    for member in node.members:
+        yield from _replaced(text, member.node)
 
 
 def _index(container: Node, step: str | int) -> int:

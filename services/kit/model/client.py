@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+from contextlib import AsyncExitStack
 from typing import Protocol
 
 from pydantic_ai.direct import model_request
@@ -56,9 +57,11 @@ class Providers:
         self._models: dict[str, tuple[Model, ModelConnection]] = {}
 
     async def close(self) -> None:
-        for _, connection in self._models.values():
-            await connection.close()
-        self._models.clear()
+        """Close all connections, also where one of them cannot be closed; that is raised at the end."""
+        models, self._models = self._models, {}
+        async with AsyncExitStack() as stack:
+            for _, connection in models.values():
+                stack.push_async_callback(connection.close)
 
     async def ask(
         self, endpoint: ModelEndpoint, system: str, prompt: str, *, output: int, seconds: float

@@ -16,12 +16,16 @@ import pytest
 from schemas.asks import ClientManifest
 from services.edges.cli import main
 from services.edges.connect import bundle
+from services.edges.connect.connection import Reported
 from services.edges.connect.edit import append
+from services.edges.connect.findings import Finding
+from services.edges.connect.harnesses.opencode import OpenCode
 from services.edges.connect.jsonc import value
-from services.edges.connect.written import EarlierSwitch
+from services.edges.connect.written import EarlierSwitch, digest_of
 from services.edges.launcher.detach import command
 from services.edges.launcher.run import record
 from services.responder.answers.client_manifest import MANIFEST
+from services.settings import Settings
 from tests.helpers.hostile_names import EVERYTHING, UNUSABLE, USABLE
 
 PATH = os.environ["PATH"]
@@ -141,6 +145,67 @@ def test_whatever_a_home_and_a_data_directory_are_called_their_paths_lead_there(
     assert [{}, True, True] == json.loads(found.stdout)
     assert 0 == setup("--remove", "--yes")
     assert before == machine.files()
+
+
+def write_as_an_earlier_release(machine: Machine) -> None:
+    """Leave configuration and note as a setup did that did not escape what OpenCode replaces."""
+
+    def unescaped(text: str) -> str:
+        return text.replace("\\u007b", "{")
+
+    path = machine.user / "opencode.json"
+    path.write_text(unescaped(path.read_text()))
+    noted = bundle.load(machine.data, "opencode")
+    known = noted[str(path)]
+    patches = tuple(msgspec.structs.replace(one, inserted=unescaped(one.inserted)) for one in known.written.patches)
+    written = msgspec.structs.replace(known.written, patches=patches, digest=digest_of(path.read_text()))
+    bundle.save(machine.data, "opencode", noted | {str(path): msgspec.structs.replace(known, written=written)})
+
+
+def judged(machine: Machine, what: str) -> Finding:
+    """What the doctor finds of OpenCode under this heading."""
+    opencode = OpenCode(os.environ, machine.project)
+    findings = opencode.judge(Settings(data=machine.data), Reported(is_silent=True))
+    return next(one for one in findings if one.what == what)
+
+
+@pytest.mark.parametrize("is_noted", [True, False])
+@pytest.mark.parametrize("name", ["{env:HOME}", "{file:x} {env:A}", "{env:not closed"])
+def test_paths_of_an_earlier_setup_in_which_opencode_replaces_something_are_found_and_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, *, is_noted: bool
+) -> None:
+    machine = Machine(tmp_path / name)
+    isolate(machine, monkeypatch)
+    assert 0 == setup("--yes")
+    path = machine.user / "opencode.json"
+    now = path.read_text()
+    write_as_an_earlier_release(machine)
+    if not is_noted:
+        bundle.save(machine.data, "opencode", {})
+    assert path.read_text() != now
+    found = judged(machine, "plugin")
+    assert ("FAIL", "run `annals setup opencode` again") == (found.level, found.remedy)
+    assert 0 == setup("--yes")
+    assert value(now) == value(path.read_text())
+    assert {"{env:", "{file:"}.isdisjoint(re.findall(r"\{\w+:", path.read_text()))
+    assert "PASS" == judged(machine, "plugin").level
+    capsys.readouterr()
+    assert 0 == setup("--yes")
+    assert "is already connected" in capsys.readouterr().out
+    assert 0 == setup("--remove", "--yes")
+    assert is_noted != path.exists()
+
+
+def test_what_a_person_has_opencode_replace_in_the_entry_stays_so(machine: Machine) -> None:
+    """Their own options stay as they are written: those that are replaced, and those that are not."""
+    assert 0 == setup("--yes")
+    path = machine.user / "opencode.json"
+    theirs = '"theirs": ["{env:THEIRS}", "\\u007bfile:theirs}"], '
+    path.write_text(path.read_text().replace('"compaction": "managed"', f'{theirs}"compaction": "observe"'))
+    assert "PASS" == judged(machine, "plugin").level
+    assert 0 == setup("--yes")
+    assert '"compaction": "managed"' in path.read_text()
+    assert theirs in path.read_text()
 
 
 def test_what_the_installation_offers_is_there_before_an_installation_is(machine: Machine) -> None:

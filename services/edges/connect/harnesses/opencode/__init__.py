@@ -16,6 +16,7 @@ from services.edges.connect.harnesses.opencode.config import (
     entries,
     plugins,
     small_model,
+    strings,
     switches,
 )
 from services.edges.connect.harnesses.opencode.judgement import OpenCodeState, Program
@@ -127,6 +128,7 @@ class OpenCode(Harness):
         ours = [one for one in loaded if one.is_ours]
         home = Path(self.environment.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         noted = bundle.load(settings.data, self.name)
+        wanted = self.wanted(settings, "managed")
         return OpenCodeState(
             program=self.program,
             sources=self.sources,
@@ -139,6 +141,7 @@ class OpenCode(Harness):
             folder=str(self.places.user),
             ripgrep=executable("rg", self.environment, home / "opencode" / "bin"),
             small=small_model(self.sources),
+            wanted=strings([wanted.spec, wanted.options]),
         )
 
 

@@ -1,13 +1,12 @@
 """Changes a configuration so that it connects OpenCode to this installation, and changes it back."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from services.edges.connect.edit import append, at, patch, remove, replace
-from services.edges.connect.harnesses.opencode.config import PluginEntry, entry
+from services.edges.connect.edit import append, at, patch, remove, replace, replaced
+from services.edges.connect.harnesses.opencode.config import PluginEntry, entry, strings
 from services.edges.connect.jsonc import find, parse, value
 from services.edges.connect.written import STARTS, ConfigurationRecord, Unsuitable, WantedEntry, digest_of
 
@@ -73,7 +72,7 @@ class _Draft:
 
     def plugin(self, wanted: WantedEntry) -> None:
         ours = self._ours()
-        verbatim = [*_strings([wanted.spec, dict(wanted.options)])]
+        verbatim = strings([wanted.spec, dict(wanted.options)])
         if not ours:
             new = [wanted.spec, dict(wanted.options)]
             if find(parse(self.text), "plugin") is None:
@@ -89,8 +88,10 @@ class _Draft:
         if not wanted.is_sure and STARTS in options and old.options.get(STARTS) is False:
             options[STARTS] = False
         new = [wanted.spec, options]
-        if at(parse(self.text), ("plugin", index)).value != new:
-            self._step(replace(self.text, ("plugin", index), new, verbatim))
+        theirs = replaced(self.text, ("plugin", index))
+        if at(parse(self.text), ("plugin", index)).value != new or theirs & verbatim:
+            unreplaced = verbatim | strings(new) - theirs
+            self._step(replace(self.text, ("plugin", index), new, unreplaced))
 
     def no_plugin(self) -> None:
         for index in sorted(self._ours(), reverse=True):
@@ -131,11 +132,3 @@ def _check(text: str) -> None:
         raise Unsuitable('"plugin" is not a list; make it one, such as `"plugin": []`')
     if not isinstance(content.get("compaction", {}), dict):
         raise Unsuitable('"compaction" is not an object; remove it, or make it one, such as `"compaction": {}`')
-
-
-def _strings(value: object) -> Iterator[str]:
-    """All strings of a value of JSON, but for the names of members."""
-    if isinstance(value, str):
-        yield value
-    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _strings(one)

@@ -22,6 +22,8 @@ class ConfigSource(msgspec.Struct, frozen=True):
     place: ConfigFile
     value: Mapping[str, object] = {}
     error: str = ""
+    replaced: frozenset[str] = frozenset()
+    """The strings in the list of plugins in which OpenCode replaces something."""
 
 
 class PluginEntry(NamedTuple):
@@ -30,6 +32,8 @@ class PluginEntry(NamedTuple):
     spec: str
     options: Mapping[str, object]
     source: Path
+    replaced: frozenset[str] = frozenset()
+    """The strings of it in which OpenCode replaces something before it reads them."""
 
     @property
     def path(self) -> Path | None:
@@ -71,7 +75,17 @@ def entries(source: ConfigSource) -> tuple[PluginEntry, ...]:
     """The plugins that one file lists. What OpenCode would refuse is left out."""
     listed = source.value.get("plugin")
     found = [entry(item, source.place.path) for item in (listed if isinstance(listed, list) else ())]
-    return tuple(one for one in found if one is not None)
+    return tuple(
+        one._replace(replaced=source.replaced & strings([one.spec, one.options])) for one in found if one is not None
+    )
+
+
+def strings(value: object) -> frozenset[str]:
+    """All strings of a value of JSON, but for the names of members."""
+    if isinstance(value, str):
+        return frozenset({value})
+    members = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return frozenset[str]().union(*map(strings, members))
 
 
 def entry(item: object, source: Path) -> PluginEntry | None:

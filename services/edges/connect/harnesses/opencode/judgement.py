@@ -48,6 +48,8 @@ class OpenCodeState(msgspec.Struct, frozen=True):
     ripgrep: str = ""
     small: str = ""
     """The model that it is set to use for small work."""
+    wanted: frozenset[str] = frozenset()
+    """The strings that setup writes as its entry, in which nothing must be replaced."""
 
     @property
     def ours(self) -> tuple[PluginEntry, ...]:
@@ -101,6 +103,9 @@ def _plugin(seen: OpenCodeState) -> Finding:
     if len(specs) > 1:
         places = ", ".join(sorted({str(one.source) for one in seen.ours}))
         return ill("plugin", f"two adapters are loaded ({', '.join(specs)})", f"keep one of the entries in {places}")
+    if misread := sorted(last.replaced & seen.wanted):
+        finding = f"OpenCode replaces `{{env:` or `{{file:` in {last.source}, so that it does not find {misread[0]}"
+        return ill("plugin", finding, AGAIN)
     return well("plugin", f"{last.source} loads {last.spec}")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from services.edges.connect import files
+from services.edges.connect.edit import replaced
 from services.edges.connect.findings import PluginConflict
 from services.edges.connect.harnesses.opencode.config import ConfigSource, plugins
 from services.edges.connect.harnesses.opencode.conflicts import DiscoveredPlugin, conflicts, disabled_hooks
@@ -49,9 +50,9 @@ def source(place: ConfigFile, text: str | None) -> ConfigSource:
         content = value(text)
     except UnreadableConfig as error:
         return ConfigSource(place, error=str(error))
-    return (
-        ConfigSource(place, content) if isinstance(content, dict) else ConfigSource(place, error="it is not an object")
-    )
+    if not isinstance(content, dict):
+        return ConfigSource(place, error="it is not an object")
+    return ConfigSource(place, content, replaced=replaced(text, ("plugin",)) if "plugin" in content else frozenset())
 
 
 def sources(where: Places) -> tuple[ConfigSource, ...]:
