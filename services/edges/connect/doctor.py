@@ -136,7 +136,9 @@ async def judge_vectors(settings: Settings) -> list[Finding]:
         except Unreachable as error:
             return [
                 doubtful(
-                    "vectors", f"the embedder does not answer ({error}); {BY_WORDS}", "start the installation anew"
+                    "vectors",
+                    f"the embedder does not answer ({error}); {BY_WORDS}",
+                    "see that it runs, and look again in a while",
                 )
             ]
 

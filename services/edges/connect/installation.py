@@ -31,6 +31,11 @@ ROOM_OF_TEAM = "make room, then start the broker anew (`docker compose restart n
 """A broker that nobody looks after stores nothing more once its disk was full, whatever room there is."""
 REFUSED = "the broker's log says why: nats.log; where its disk is full"
 LOGS = "its log lines say why: in the terminal of `annals up`, or in house.log next to its data"
+IN_A_TEAM = {
+    START: "start the rooms on the machine where they run (`docker compose up -d` where they are containers)",
+    LOGS: "its log lines say why, on the machine where it runs (`docker compose logs` where it is a container)",
+}
+"""Remedies that only an installation on this machine has -> the same where the settings name a broker."""
 
 
 class Timed(msgspec.Struct, frozen=True):
@@ -101,9 +106,16 @@ class InstallationState(msgspec.Struct, frozen=True):
 
 def judge(seen: InstallationState) -> tuple[Finding, ...]:
     """All findings on an installation; only the first where nothing answers."""
-    if seen.connected.error:
-        return (ill("broker", *_split(seen.connected.error)),)
-    return tuple(_judge(seen))
+    found = (ill("broker", *_split(seen.connected.error)),) if seen.connected.error else tuple(_judge(seen))
+    return tuple(map(_in_a_team, found)) if seen.is_team else found
+
+
+def _in_a_team(found: Finding) -> Finding:
+    """The same finding, with remedies for rooms that are run elsewhere."""
+    remedy = found.remedy
+    for own, other in IN_A_TEAM.items():
+        remedy = remedy.replace(own, other)
+    return msgspec.structs.replace(found, remedy=remedy)
 
 
 def judge_disk(disk: Disk) -> tuple[Finding, ...]:

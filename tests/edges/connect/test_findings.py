@@ -75,6 +75,34 @@ HARNESS = judgement.OpenCodeState(
 )
 
 
+SICK = [
+    replace(INSTALLATION, rooms=(replace(Running("desk", "running"), **changes),))
+    for changes in (
+        {"state": "gone"},
+        {"state": "elsewhere", "is_asked": True},
+        {"state": "elsewhere", "health": RoomHealth("desk", ok=False)},
+        {"state": "elsewhere", "restarts": 2},
+    )
+] + [
+    replace(INSTALLATION, connected=Timed(error="nobody answers")),
+    replace(INSTALLATION, tagger=None),
+    replace(INSTALLATION, tagger=Lag(9_000, 0)),
+]
+
+
+@pytest.mark.parametrize("seen", SICK)
+def test_what_is_found_in_a_team_names_nothing_that_only_one_machine_has(seen: installation.InstallationState) -> None:
+    of_team = installation.judge(replace(seen, is_team=True))
+    remedies = [one.remedy for one in of_team if one.remedy]
+    assert remedies
+    assert [] == [one for one in remedies if "annals up" in one or "house.log" in one]
+    of_one = installation.judge(seen)
+    assert any("annals up" in one.remedy for one in of_one)
+    assert [(one.level, one.what) for one in of_one if one.what != "user harness"] == [
+        (one.level, one.what) for one in of_team if one.what != "user harness"
+    ]
+
+
 def at_installation(**changes: Any) -> tuple[Finding, ...]:  # noqa: ANN401 - fields of several types
     return installation.judge(msgspec.structs.replace(INSTALLATION, **changes))
 

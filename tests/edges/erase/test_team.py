@@ -150,6 +150,7 @@ async def test_a_fact_that_the_broker_would_not_take_with_its_masks_is_refused_b
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1_800)
 @pytest.mark.parametrize(
     ("what", "volumes_left"),
     [("session", frozenset[str]()), ("memory", frozenset({"views"}))],
@@ -223,7 +224,7 @@ async def memory_of(team: TeamBroker) -> str:
     answer = await done(person, MemoryWrite(text=text, category="CONSTRAINTS"))
     await done(person, CRANE)
     session = await begun(harness, "opencode", SESSION)
-    await session.says(f"I read: {text}")
+    await session.says_parts("user", (PartSeen("", "text", text=f"I read: {text}"),))
     await session.step(())
     await until(lambda: is_found(harness, MARK))
     await until(lambda: is_found(harness, "red crane"))
