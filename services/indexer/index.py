@@ -52,13 +52,21 @@ class Index:
         folder = folder_of(data) / current.set
         index = cls(folder, current, await Tables.open(folder))
         try:
-            await index._open(read_position(folder))
-        except (Damaged, *VectorsError) as error:
-            if await index._folder_tables.names():
-                logger().warning("the index is made anew", set=current.set, reason=str(error) or type(error).__name__)
-            await index.reset()
-        await index._find_unfilled()
+            await index._opened()
+        except BaseException:
+            index.close()
+            raise
         return index
+
+    async def _opened(self) -> None:
+        try:
+            await self._open(read_position(self.folder))
+        except (Damaged, *VectorsError) as error:
+            if await self._folder_tables.names():
+                reason = str(error) or type(error).__name__
+                logger().warning("the index is made anew", set=self.current.set, reason=reason)
+            await self.reset()
+        await self._find_unfilled()
 
     async def _find_unfilled(self) -> None:
         for kind, table in self._tables.items():

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from datetime import timedelta
 from math import inf
 from pathlib import Path
@@ -197,7 +198,6 @@ class Upkeep:
             position = read_position(folder)
             if kind not in position.tables:  # an index of before has fewer kinds
                 continue
-            other = await Index.open(self._data, Current(folder.name, folder.name, position.dimensions))
-            stale = {name for name, digest in (await other.hashes(kind)).items() if current.get(name) != digest}
-            await other.drop({kind: stale})
-            other.close()
+            with closing(await Index.open(self._data, Current(folder.name, folder.name, position.dimensions))) as other:
+                stale = {name for name, digest in (await other.hashes(kind)).items() if current.get(name) != digest}
+                await other.drop({kind: stale})

@@ -49,6 +49,7 @@ class IndexWork:
         known = await asyncio.to_thread(read_current, data)
         wanted = await self._wanted(known, patience)
         self.index = await Index.open(data, wanted)
+        self._kit.stack.callback(self.index.close)
         await self.index.compare(kit.reader)
         self.states = States(kit)
         self.sink = IndexSink(self.index, self.states, envelope_types(self._reads), self._damaged)
@@ -75,7 +76,7 @@ class IndexWork:
     async def close(self) -> None:
         grace = self._kit.settings.loop.grace
         await asyncio.gather(*(cut_off(task, grace) for task in self._tasks))  # what failed has been reported
-        await self._kit.stack.aclose()
+        await self._kit.stack.aclose()  # the index last
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         self._tasks.append(watched(self._kit, work))

@@ -15,6 +15,7 @@ from schemas.codec import encode
 from schemas.search_asks import Hit, Hits, IndexPosition, IndexPositionAsk, SearchAsk, Served, ServedAsk
 from schemas.subjects import ask as subject_of
 from schemas.tools import Source
+from services.domain.often import quantity
 from services.domain.search.answer_text import AROUND, answer_text
 from services.domain.search.fragments import fragment
 from services.domain.search.literals import NamesAsked, ids, is_ticket, literals, names_asked
@@ -48,6 +49,8 @@ MOST_FILES = 5
 URGENT = 500
 """Milliseconds below which an asker cannot wait: the search uses shelves as they were, and looks for nothing else."""
 NOT_INDEXED = "nothing is indexed of the session"
+MOST_UNKNOWN = 5
+"""Sessions of which nothing is indexed that are named, each with those that are called like it."""
 MOST_IN_PROMPT = 3
 """Hits at most that are named as being in the prompt already."""
 
@@ -327,15 +330,17 @@ def _sources(wanted: Sequence[str]) -> tuple[tuple[Kind, ...], list[str]]:
 
 def _known_sessions(shelves: Iterable[StoredShelf], wanted: Sequence[str]) -> set[str]:
     """The sessions of these of which something is indexed."""
-    return {name for stored in shelves for name in wanted if name in stored.shelf.sessions(name)}
+    return {name for stored in shelves for name in wanted if stored.shelf.has_session(name)}
 
 
 def _not_indexed(shelves: Iterable[StoredShelf], unknown: Sequence[str]) -> str:
     """The sentence for sessions of which nothing is indexed, with similar names."""
     known = {name for stored in shelves for name in stored.shelf.sessions("") if name}
-    like = [match for name in unknown for match in get_close_matches(name, known, 1)]
+    named = unknown[:MOST_UNKNOWN]
+    like = [match for name in named for match in get_close_matches(name, known, 1)]
     meant = f": did you mean {' or '.join(like)}?" if like else ""
-    return f"{NOT_INDEXED} {', '.join(name[:80] for name in unknown)}{meant}"
+    more = f" and {quantity(len(unknown) - len(named), 'other')}" if len(unknown) > len(named) else ""
+    return f"{NOT_INDEXED} {', '.join(name[:80] for name in named)}{more}{meant}"
 
 
 def _notes_of_all(replies: Sequence[Hits], unknown: tuple[str, ...]) -> Iterator[str]:

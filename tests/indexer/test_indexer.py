@@ -24,14 +24,16 @@ from schemas.search_asks import Hits, IndexPosition, IndexPositionAsk, SearchAsk
 from schemas.streams import BODIES
 from schemas.subjects import Address, ask
 from services.domain.record import Record, read_record
+from services.edges.launcher.broker import Broker
 from services.embedder.worker import Embedder
 from services.indexer import filler
+from services.indexer.work import IndexWork
 from services.indexer.worker import Indexer
 from services.kit import projector
-from services.kit.bus import Bodies, Bus
+from services.kit.bus import Bodies, BrokerError, Bus, Unreachable
 from services.searcher.worker import Searcher
 from services.settings import Embed, IndexSettings, Settings
-from tests.helpers.broker_world import opened
+from tests.helpers.broker_world import connected, kit_of, opened
 from tests.helpers.indexed_sessions import BEGAN, HARBOUR, LogWriter, answered, listed, message, removed, rows_of
 from tests.helpers.waiting import PATIENCE, until
 
@@ -47,6 +49,21 @@ def settings(tmp_path: Path) -> Settings:
 
 async def texts(settings: Settings, kind: str = "message") -> list[str]:
     return [row["text"] for row in await rows_of(settings.data, kind)]
+
+
+async def test_the_tables_of_an_index_are_closed_when_its_work_ends_and_where_it_cannot_begin(
+    broker: Broker, bus: Bus, settings: Settings
+) -> None:
+    away = await connected(broker)
+    await away.close()
+    async with kit_of(Indexer.NAME, bus, settings) as kit, kit_of(Indexer.NAME, away, settings) as cut_off:
+        ended, failed = IndexWork(kit, Indexer.READS), IndexWork(cut_off, Indexer.READS)
+        await ended.open(0.0)
+        with pytest.raises((Unreachable, BrokerError)):
+            await failed.open(0.0)
+        for work in (ended, failed):
+            await work.close()
+            assert not work.index._folder_tables._connection.is_open()  # noqa: SLF001 - nobody else asks
 
 
 async def test_what_people_and_agents_wrote_can_be_found_and_nothing_else(bus: Bus, settings: Settings) -> None:

@@ -207,6 +207,17 @@ async def test_rows_under_any_name_of_a_project_are_found_by_each_of_them(bus: B
     await until(lambda: misses(asking, "x1"))
 
 
+async def test_of_many_sessions_that_nobody_knows_a_few_are_named(asking: Asking) -> None:
+    """Each that is named is compared with all that there are."""
+    await asking.index.write(ROWS)
+    nowhere = tuple(f"nowhere-{number:05}" for number in range(2_000))
+    found = await asking("tide table", sessions=nowhere)
+    assert nowhere == found.unknown
+    (note,) = [note for note in found.degraded if "nothing is indexed of the session" in note]
+    assert note.startswith("nothing is indexed of the session nowhere-00000, nowhere-00001,")
+    assert "nowhere-00004 and 1,995 others" in note
+
+
 async def test_a_query_has_its_vector_made_once_however_many_names_its_project_has(bus: Bus, asking: Asking) -> None:
     await asking.index.write(ROWS)
     added = [AliasAdded(alias=name, leads_to="harbour", how="given") for name in ("island", "Shop", "quay")]

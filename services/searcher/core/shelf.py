@@ -132,6 +132,10 @@ class Shelf:
         postings = self.wide if self.kind == "message" else self.own
         return len(postings.rows(code)[0])
 
+    def has_session(self, name: str) -> bool:
+        """Whether a session is called so that had rows here."""
+        return name in self._sessions
+
     def sessions(self, beginning: str) -> list[str]:
         """The sessions that have rows here and whose ids begin so; that one alone which is called so."""
         return self._sessions.named(beginning)
@@ -164,6 +168,9 @@ class _Names:
 
     def add(self, names: Sequence[str]) -> None:
         self._of = _extended(self._of, [self._numbers.setdefault(name, len(self._numbers)) for name in names])
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._numbers
 
     def named(self, beginning: str) -> list[str]:
         if beginning in self._numbers:
