@@ -20,7 +20,7 @@ from tests.helpers.room_process import room
 pytestmark = [pytest.mark.broker, pytest.mark.own_broker]
 
 PROJECT = Address(HARBOUR.project)
-COUNT = 500
+COUNT = 250
 SOON = {"ANNALS_LOOP__ACK_WAIT": "1"}
 """What a killed desk had in hand is delivered again after so many seconds."""
 

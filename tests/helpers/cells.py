@@ -14,16 +14,19 @@ import pytest
 Test = Callable[..., None]
 
 
-def cells(names: str, values: Iterable[Any]) -> Callable[[Test], Test]:
-    """In the place of `pytest.mark.parametrize`: the same names and values, and one test."""
+def cells(names: str, values: Iterable[Any] | Callable[[], Iterable[Any]]) -> Callable[[Test], Test]:
+    """In the place of `pytest.mark.parametrize`: the same names and values, and one test.
+
+    Values that take long to make are given as a function, which is called by the test and not when it is collected.
+    """
     wanted = [name.strip() for name in names.split(",")]
-    rows = [value if len(wanted) > 1 else (value,) for value in values]
-    assert rows, "a test without a cell tests nothing"
 
     def decorate(test: Test) -> Test:
         @functools.wraps(test)
         def of_all(**given: object) -> None:
             failures: dict[str, BaseException] = {}
+            rows = [value if len(wanted) > 1 else (value,) for value in (values() if callable(values) else values)]
+            assert rows, "a test without a cell tests nothing"
             for row in rows:
                 cell = dict(zip(wanted, row, strict=True))
                 try:

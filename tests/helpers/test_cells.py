@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from tests.helpers.cells import cells
@@ -48,9 +50,14 @@ def test_cells_of_two_tables_are_all_tried_whatever_the_first_ones_do() -> None:
     assert [(1, 3), (1, 4), (2, 3), (2, 4)] == tried
 
 
-def test_a_table_without_a_cell_is_refused() -> None:
+@pytest.mark.parametrize("values", [(), dict, lambda: iter(())])
+def test_a_table_without_a_cell_is_refused(values: Any) -> None:  # noqa: ANN401 - a table, or what makes one
+    @cells("name", values)
+    def harmless(name: str) -> None:
+        assert name
+
     with pytest.raises(AssertionError, match="tests nothing"):
-        cells("name", ())
+        harmless()
 
 
 @pytest.mark.parametrize("first", ["a", "b"])

@@ -21,6 +21,7 @@ from services.plan.planner.causes import causes
 from services.plan.planner.plan import STUCK, decide
 from services.plan.session.state import evolve
 from tests.helpers import every_lane
+from tests.helpers.cells import cells
 from tests.helpers.harness import (
     LIMITS,
     Call,
@@ -86,7 +87,7 @@ def every_lane_at_work() -> Harness:
     return every_lane.play(LANES, (), LANES)[0]
 
 
-@pytest.mark.parametrize("at", range(len(every_lane_at_work().messages)))
+@cells("at", lambda: range(len(every_lane_at_work().messages)))
 def test_whichever_message_is_removed_the_plan_stays_sound_and_steady(at: int) -> None:
     """The anchor of a list or of a reminder, the owner of a call, a neighbour of what was left out, a boundary."""
     harness = every_lane_at_work().twin()
