@@ -174,7 +174,8 @@ def _unquoted(phrase: Phrase, line: str) -> re.Match[str] | None:
 
 
 def _is_inside_quotes(before: str) -> bool:
-    if len(_OPENING.findall(before)) > len(_CLOSING.findall(before)):
+    has_opening = "'" in before or "\u2018" in before
+    if has_opening and len(_OPENING.findall(before)) > len(_CLOSING.findall(before)):
         return True
     return any(before.count(mark) % 2 for mark in '`"') or any(
         before.count(opens) > before.count(closes) for opens, closes in ("\u201c\u201d", "\u300c\u300d", "\u00ab\u00bb")
