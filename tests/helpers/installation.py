@@ -158,11 +158,24 @@ async def rebuilt(log: Sequence[Fact], path: Path) -> dict[str, list[str]]:
     for start in range(0, len(log), 1000):
         batch = log[start : start + 1000]
         await store.commit(batch, batch[-1][0].seq)
+    found = await _views_in(store)
+    await store.close()
+    return found
+
+
+async def left_views(path: Path) -> tuple[int, dict[str, list[str]]]:
+    """The position of a file of views whose responder has ended, and the same of it."""
+    store = await Store.open_as_is(path, memory_limit="512MB")
+    found = store.committed, await _views_in(store)
+    await store.close()
+    return found
+
+
+async def _views_in(store: Store) -> dict[str, list[str]]:
     found = {}
     for name in view_sources():
         answer = await store.duck.query(_query(name), max_rows=1, timeout=60)
         found[name] = [str(list(row)) for row in answer.rows]
-    await store.close()
     return {name: [row.replace("[", "(").replace("]", ")") for row in rows] for name, rows in found.items()}
 
 
