@@ -46,11 +46,13 @@ class Files:
         `erased_at`: when something was last erased from the log. What no room reads any more of before is removed.
         """
         name = file_name()
-        older = _older(folder, name)
-        building = await _whole(folder / name, memory_limit, log)
-        serving = await _open_older(older, building.committed, memory_limit, log) or building
-        if erased_at is not None:
-            _remove_written_before(erased_at, folder, {building.duck.path, serving.duck.path})
+        current = folder / name
+        before = _written_before(erased_at, folder) if erased_at is not None else []
+        for path in before:
+            if path not in _with_log(current):
+                _discard(path)
+        building = await _whole(current, memory_limit, log, is_from_before=current in before)
+        serving = await _open_older(_older(folder, name), building.committed, memory_limit, log) or building
         return cls(building, serving, memory_limit, log)
 
     @property
@@ -112,8 +114,11 @@ class Files:
         await self.building.close()
 
 
-async def _whole(path: Path, memory_limit: str, log: ComparedLog) -> Store:
-    """Open a file to write it. One that is damaged or doubtful is put aside, and an empty one opened."""
+async def _whole(path: Path, memory_limit: str, log: ComparedLog, *, is_from_before: bool = False) -> Store:
+    """Open a file to write it. One that is damaged or doubtful is put aside, and an empty one opened.
+
+    `is_from_before`: it was written before an erasure, so that it is removed, and that the log differs is no loss.
+    """
     try:
         store = await Store.open(path, memory_limit=memory_limit)
     except DuckError as error:
@@ -124,9 +129,13 @@ async def _whole(path: Path, memory_limit: str, log: ComparedLog) -> Store:
         reason, found = await _doubt(store, log)
         if not reason:
             return store
-        if found is not None:
+        if found is not None and not is_from_before:
             _write_down(path.parent, found)
-    _put_aside(path, reason)
+    if is_from_before:
+        for one in _with_log(path):
+            _discard(one)
+    else:
+        _put_aside(path, reason)
     return await Store.open(path, memory_limit=memory_limit)
 
 
@@ -205,16 +214,18 @@ def _write_down(folder: Path, found: Difference) -> None:
         logger().warning("that the log is another one cannot be written down", file=BREAKS, reason=str(error))
 
 
-def _remove_written_before(moment: datetime, folder: Path, used: set[Path]) -> None:
-    """Remove files of views that were last written before an erasure: they have what was erased.
+def _written_before(moment: datetime, folder: Path) -> list[Path]:
+    """Files of views that were last written before an erasure: they have what was erased.
 
-    These are what was put aside, copies for queries, and files of earlier releases.
+    These are the views themselves, what was put aside, copies for queries, and files of earlier releases.
     """
-    names = {one.name for path in used for one in _with_log(path)}
-    for path in folder.glob("*.duckdb*"):
-        if path.name not in names and path.stat().st_mtime < moment.timestamp():
-            path.unlink(missing_ok=True)
-            logger().info("a file of views from before an erasure is removed", file=path.name)
+    return [path for path in sorted(folder.glob("*.duckdb*")) if path.stat().st_mtime < moment.timestamp()]
+
+
+def _discard(path: Path) -> None:
+    """Remove a file from before an erasure, and log that."""
+    path.unlink(missing_ok=True)
+    logger().info("a file of views from before an erasure is removed", file=path.name)
 
 
 def _remove(path: Path) -> None:
