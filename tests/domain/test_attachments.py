@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.events import PartRecorded
 from schemas.inbox import Attachment
 from services.domain.attachments import (
     LEAST_OF_DOCUMENT,
     MOST_OF_DOCUMENT,
     MOST_OF_PICTURE,
+    SMALLEST_PICTURE_URL,
     UNKNOWN_PICTURE,
     attachment,
     attachment_in_words,
@@ -21,6 +23,7 @@ from services.domain.attachments import (
     file_name,
     file_tokens,
     is_picture,
+    is_picture_of_prompt,
     picture_tokens,
     pixel_tokens,
     pixels,
@@ -167,3 +170,21 @@ def test_what_has_no_number_for_a_size_costs_what_most_cost(body: bytes) -> None
 @given(st.integers(), st.integers())
 def test_whatever_a_harness_says_of_its_size_the_cost_is_bounded(width: int, height: int) -> None:
     assert 1 <= pixel_tokens(width, height) <= MOST_OF_PICTURE
+
+
+@pytest.mark.parametrize(
+    ("mime", "size", "head", "reference", "is_one"),
+    [
+        ("image/png", SMALLEST_PICTURE_URL + 1, "data:image/png;base64,", "", True),
+        ("image/png", SMALLEST_PICTURE_URL + 1, "", "a-long-body", True),
+        ("image/png", SMALLEST_PICTURE_URL + 1, "https://example.org/a.png", "", False),
+        ("image/png", SMALLEST_PICTURE_URL, "data:image/png;base64,", "", False),
+        ("text/plain", SMALLEST_PICTURE_URL + 1, "data:text/plain;base64,", "", False),
+    ],
+    ids=["within", "as a long body", "an address", "an icon", "a text"],
+)
+def test_a_picture_of_the_prompt_is_within_it_and_more_than_an_icon(
+    mime: str, size: int, head: str, reference: str, *, is_one: bool
+) -> None:
+    part = PartRecorded(message="m", part="p", kind="file", mime=mime, bytes=size, text_ref=reference)
+    assert is_one == is_picture_of_prompt(part, head)

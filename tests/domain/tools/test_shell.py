@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.domain.tools.shell import categories_of, error_lines
+from services.domain.tools.shell import categories_of, error_lines, shown_file
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,19 @@ def test_that_there_were_none_is_no_error() -> None:
 def test_the_first_five_lines_are_quoted() -> None:
     output = "\n".join(f"error {number}" for number in range(9))
     assert tuple(f"error {number}" for number in range(5)) == error_lines(output, is_checked=True)
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("cat src/a.py", "src/a.py"),
+        ("sed -n 1,20p src/a.py", "src/a.py"),
+        ("cd app && head -5 README.md", "README.md"),
+        ("cat a.py > b.py", ""),
+        ("cat <<EOF a.py", ""),
+        ("cat a.py >> b.py", ""),
+        ("make test", ""),
+    ],
+)
+def test_a_command_that_prints_a_file_and_writes_none_shows_it(command: str, file: str) -> None:
+    assert file == shown_file(command)

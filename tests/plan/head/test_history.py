@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.events import CompartmentSealed
+from services.domain.tokens import BYTES_PER_TOKEN
 from services.plan.head.history import HISTORY, LEAST, STATE, excerpt, render_history, state_in
 from services.plan.head.names import CONSIDERED, HEADING, ranked
 from tests.helpers.conversations import sealed
@@ -310,3 +311,11 @@ def test_a_state_of_a_task_in_an_older_compartment_is_no_name() -> None:
     assert ["- src/task.py: in_progress", "- elsewhere: MAX_SIZE"] == [
         line for line in text.splitlines() if "in_progress" in line or "MAX_SIZE" in line
     ]
+
+
+@pytest.mark.parametrize("spare", range(40))
+def test_where_not_even_one_line_fits_there_is_no_history(spare: int) -> None:
+    made = [sealed(1 + 20 * number, 20 + 20 * number) for number in range(6)]
+    empty = len(f"<history>\n{HISTORY}\n</history>".encode())
+    budget = (empty + spare) // BYTES_PER_TOKEN
+    assert len(render_history(made, budget).encode()) <= budget * BYTES_PER_TOKEN

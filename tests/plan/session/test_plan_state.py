@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import services.responder
-from schemas.plan import AnyEdit, Restore, Target, Withdraw, parse_target, target
+from schemas.plan import AnyEdit, PrefixText, Restore, Target, Withdraw, parse_target, target
 from services.plan.session.lane_marks import LaneMark, join_marks, lanes_of, mark_of, parse_marks
-from services.plan.session.plan_state import PlanState
+from services.plan.session.plan_state import PlanState, tagged
 from tests.helpers.examples import examples
 from tests.helpers.random_sessions import STORIES, Story, play, wildly
 from tests.schemas.test_plan import EDITS
@@ -81,3 +81,10 @@ def _by_hand(folder: Path) -> Iterator[str]:
                 is_split = isinstance(node, ast.Attribute) and node.attr in ("partition", "split")
                 if is_split and isinstance(node.value, ast.Attribute) and node.value.attr == "lane":
                     yield f"{file.name}:{node.lineno}"
+
+
+def test_a_tag_waits_for_the_first_edit_of_its_part() -> None:
+    plan = PlanState(prefixes=PlanState().prefixes.insert("b", PrefixText("b", "§2§ ")))
+    after = tagged(plan, 1, ("a", "b", "c"))
+    assert {"a": 1, "c": 3} == dict(after.untagged)
+    assert plan is tagged(plan, 2, ("b",))

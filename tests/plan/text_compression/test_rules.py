@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.plan.text_compression.regions import mask, prose, unmask
+from services.plan.text_compression.regions import QUOTE, REGION, mask, prose, unmask
 from services.plan.text_compression.rules import FULL, LITE, ULTRA, compress
 from services.plan.text_compression.words import ABBREVIATIONS, CONNECTIVES, PHRASES
 from tests.helpers.cost import bare_operations
@@ -282,3 +282,8 @@ def test_no_text_is_too_strange(text: str, depth: int) -> None:
     assert len(compress(text, depth)) <= len(text)
     composed = unicodedata.normalize("NFC", text)
     assert len(compress(composed, depth)) <= len(composed)
+
+
+def test_a_quoted_line_parts_two_chunks_and_other_regions_stand_within_one() -> None:
+    masked = f"{QUOTE}\nThen run {REGION} in {REGION} now."
+    assert (masked, ["U: keep `it`", "`make`", "src/a.py"]) == mask("U: keep `it`\nThen run `make` in src/a.py now.")
