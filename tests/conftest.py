@@ -159,7 +159,7 @@ def installation() -> InstallationFactory:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """What holds around each test. No fixture: thousands of tests would ask for it that need nothing of it.
+    """What is set around each test. No fixture: thousands of tests would ask for it that need nothing of it.
 
     A broker of a test's own is back in no time, so nobody waits long before trying again. Where rooms work on a real
     broker, log lines are as in production, without the values of local variables. What one test says of logs ends

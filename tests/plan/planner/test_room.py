@@ -68,7 +68,7 @@ DENSITIES = [0.8, 1.2, 1.6, 2.5]
 
 
 def densities(*tried: float, most: float) -> list[object]:
-    """Those up to this one; what lies between those that are tried says the same, and is soak."""
+    """Those up to this one; what lies between those that are tried adds little, and is soak."""
     return [pytest.param(one, marks=soak(unless=one in tried)) for one in DENSITIES if one <= most]
 
 
