@@ -128,7 +128,7 @@ async def test_whatever_ends_the_use_of_a_borrowed_installation_ends_its_connect
 
     await bus.serve(f"ask.{StatusAsk.NAME}.*", "responder", status)
     endpoint = broker.endpoint
-    reached = Nats(url=endpoint.url, user=endpoint.user, password=SecretStr(endpoint.password))
+    reached = Nats(url=endpoint.url, password=SecretStr(endpoint.password))
     used: list[Bus] = []
 
     async def use() -> None:
