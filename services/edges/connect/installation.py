@@ -33,7 +33,7 @@ REFUSED = "the broker's log says why: nats.log; where its disk is full"
 LOGS = "its log lines say why: in the terminal of `annals up`, or in house.log next to its data"
 IN_A_TEAM = {
     START: "start the rooms on the machine where they run (`docker compose up -d` where they are containers)",
-    LOGS: "its log lines say why, on the machine where it runs (`docker compose logs` where it is a container)",
+    LOGS: "its log lines give the reason, on the machine where it runs (`docker compose logs` where it is a container)",
 }
 """Remedies that only an installation on this machine has -> the same where the settings name a broker."""
 

@@ -78,12 +78,18 @@ async def test_without_an_erasure_what_was_put_aside_stays(bus: Bus, tmp_path: P
     assert aside.exists()
 
 
-async def test_views_of_a_log_that_was_erased_since_leave_nothing_and_count_as_no_loss(
-    bus: Bus, tmp_path: Path, views: Path
-) -> None:
+@pytest.fixture
+def old_views(views: Path) -> Path:
+    """Views of a log that was erased since."""
     store = open_store(views / file_name())
     commit(store, [fact(1, SessionRenamed(title="what was erased"))])
     close(store)
+    return views
+
+
+async def test_views_of_a_log_that_was_erased_since_leave_nothing_and_count_as_no_loss(
+    bus: Bus, tmp_path: Path, old_views: Path
+) -> None:
     await order(bus, datetime.now(UTC))
     await begun(bus, tmp_path)
-    assert {file_name()} == names_in(views)
+    assert {file_name()} == names_in(old_views)
