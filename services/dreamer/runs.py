@@ -3,8 +3,9 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from functools import partial
+from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
@@ -20,8 +21,10 @@ from schemas.events import (
     TaskFinished,
 )
 from schemas.subjects import Address, of_sessions
+from services.domain.dream_times import DreamTimes
 from services.domain.jobs import Open
 from services.domain.key_files import FileUse
+from services.domain.project_settings import ProjectSettings, with_own
 from services.dreamer.core.outcome import (
     LONGEST_DETAIL,
     NO_TREE,
@@ -46,6 +49,7 @@ from services.kit.commands import send
 from services.kit.jobs import Advance, Complete, Fail, Job, Outcome, Snooze, Worker
 from services.kit.model import BudgetExhausted
 from services.kit.room import Kit
+from services.settings.dream_tasks import check_zone
 
 DreamJob = Job[Dreams, DreamRequested]
 LONGEST_PAUSE = 0.1
@@ -233,7 +237,24 @@ class DreamRun:
             docs=state.docs,
             documents=self._kit.settings.dream.documents,
             limits=self._kit.settings.plan,
+            zone=self._zone_of_days(state.own),
         )
+
+    def _zone_of_days(self, own: ProjectSettings) -> tzinfo:
+        """The time zone of a project's days: its own, or that of the installation, or UTC.
+
+        It is never that of a machine, since the rooms of a team run on several.
+        """
+        times = DreamTimes(zone=self._kit.settings.dream.zone)
+        for name in (with_own(times, own.newest.settings).zone, times.zone):
+            try:
+                check_zone(name)
+            except ValueError as error:
+                self._kit.log.warning("a project's time zone is not used", reason=str(error))
+                continue
+            if name:
+                return ZoneInfo(name)
+        return UTC
 
     async def _sent(self, address: Address, run: str, task: str, changes: Sequence[TaskChange]) -> int:
         """Have the desk decide each change, in their order; how many it refused. Raises `Unreachable`."""
