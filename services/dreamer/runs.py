@@ -17,6 +17,7 @@ from schemas.events import (
     Event,
     FileTouched,
     SessionOpened,
+    TaskAnswered,
     TaskAsked,
     TaskFinished,
 )
@@ -25,6 +26,7 @@ from services.domain.dream_times import DreamTimes
 from services.domain.jobs import Open
 from services.domain.key_files import FileUse
 from services.domain.project_settings import ProjectSettings, with_own
+from services.dreamer.core.answered import answered, changes_of
 from services.dreamer.core.outcome import (
     LONGEST_DETAIL,
     NO_TREE,
@@ -36,6 +38,7 @@ from services.dreamer.core.outcome import (
     ending,
     equal_failures,
     is_refused,
+    next_part,
     next_task,
 )
 from services.dreamer.core.state import MOST_CHANGES, SENDER, Dreams
@@ -121,11 +124,11 @@ class DreamRun:
         except Unreachable as error:
             self._kit.log.warning("a task waits for the desk", task=task, reason=str(error))
             return Snooze(DESK_AWAY)
-        known = state.questions_of(task)
-        return Advance(lambda now: [made] if next_task(now) == task and now.questions_of(task) == known else ())
+        known = next_part(state)
+        return Advance(lambda now: [made] if next_part(now) == known else ())
 
-    async def _part_of(self, job: DreamJob, name: str) -> TaskAsked | TaskFinished:
-        """Ask one question of a task, or run the rest of it, and say what came of that."""
+    async def _part_of(self, job: DreamJob, name: str) -> TaskAnswered | TaskAsked | TaskFinished:
+        """Ask one question of a task, have its answer decided, or run the rest of it; the fact of that."""
         run, began = job.request.run, time.monotonic()
         task = self._tasks.get(name)
         if task is None:
@@ -141,9 +144,15 @@ class DreamRun:
             ended = TaskFinished(run=run, task=name, outcome="failed", code=type(error).__name__, detail=_words(error))
         return await self._with_counts(job.address, ended, began)
 
-    async def _asked(self, job: DreamJob, task: DreamTask) -> TaskAsked | None:
-        """Let rules settle what they can, and ask one question about the rest; none: nothing is asked any more."""
+    async def _asked(self, job: DreamJob, task: DreamTask) -> TaskAnswered | TaskAsked | None:
+        """Let rules settle what they can, and ask one question about the rest; none: nothing is asked any more.
+
+        The desk decides on an answer in the next part: by then the log has it, and no process pays for it again.
+        """
         state, run = job.state, job.request.run
+        if state.run.answered is not None and state.run.answered.task == task.NAME:
+            event, stored = changes_of(state.run.answered)
+            return replace(event, refused=await self._sent(job.address, run, task.NAME, stored))
         if task.model is None or is_refused(state.book) or not self._questions.may_go_on(state.questions_of(task.NAME)):
             return None
         scene = await self._scene(job.address, state, task)
@@ -158,8 +167,8 @@ class DreamRun:
         asked = await self._questions.ask(job.address, run, task, scene)
         if asked is None:
             return None
-        event, changes = asked
-        return replace(event, refused=await self._sent(job.address, run, task.NAME, changes))
+        event, found = asked
+        return answered(event, found) if found else event
 
     async def _with_counts(self, address: Address, ended: TaskFinished, began: float) -> TaskFinished:
         """With what the task has done before it ended, in all processes that had it, and what that has cost."""

@@ -24,6 +24,7 @@ from schemas.events import (
     SessionOpened,
     SettingsApplied,
     StepOpened,
+    TaskAnswered,
     TaskAsked,
     TaskFinished,
     ToolRan,
@@ -90,7 +91,14 @@ class Dreamer:
         QuestionAnswered,
         QuestionWithdrawn,
     )
-    WRITES: ClassVar[tuple[type[Event], ...]] = (DreamRequested, DreamStarted, TaskAsked, TaskFinished, DreamFinished)
+    WRITES: ClassVar[tuple[type[Event], ...]] = (
+        DreamRequested,
+        DreamStarted,
+        TaskAnswered,
+        TaskAsked,
+        TaskFinished,
+        DreamFinished,
+    )
 
     async def open(self, kit: Kit) -> None:
         self._kit = kit
