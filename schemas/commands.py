@@ -262,7 +262,7 @@ class NoteUpdate(Command, frozen=True):
 
 
 class NoteTranslate(Command, frozen=True):
-    """The words that a note waits for were translated by a model, or cannot be."""
+    """The words that a note waits for were translated by a model, or cannot be; or git has the branch they lack."""
 
     TYPE: ClassVar[str] = "note.translate"
 
@@ -273,6 +273,8 @@ class NoteTranslate(Command, frozen=True):
     """The condition, as JSON; empty: none was found."""
     reason: str = ""
     """The reason why none was found."""
+    zone: str = ""
+    """The name of the time zone by whose days a date was found."""
 
 
 class NoteReady(Command, frozen=True):

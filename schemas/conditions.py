@@ -45,7 +45,8 @@ class MergeCondition(_Condition, frozen=True, tag="merged"):
     """A branch is merged into another one."""
 
     branch: str
-    into: str
+    into: str = ""
+    """Empty: the default branch of the project, which the dreamer takes from git."""
 
 
 class CommandCondition(_Condition, frozen=True, tag="passed"):

@@ -35,7 +35,10 @@ class NoteUpdated(Event, frozen=True):
 
 
 class NoteTranslated(Event, frozen=True):
-    """A model has translated the words of a note's condition, or cannot. The note waits since it has them."""
+    """A model has translated the words of a note's condition, or cannot; or the dreamer has added the default branch.
+
+    The note waits since it has its words.
+    """
 
     TYPE: ClassVar[str] = "note.translated"
 
@@ -44,6 +47,8 @@ class NoteTranslated(Event, frozen=True):
     """The condition as JSON, as that of `note.written`; empty: nothing looks at these words."""
     reason: str = ""
     """The reason why nothing looks at them."""
+    zone: str = ""
+    """The name of the time zone by whose days a date was found, such as `Europe/Berlin`."""
 
 
 class NoteReadied(Event, frozen=True):

@@ -4,7 +4,22 @@ from typing import ClassVar
 
 import msgspec
 
-from schemas.events.base import Event
+from schemas.events.base import Event, LogOnly
+
+
+class TaskAnswered(Event, frozen=True):
+    """A model has answered a question of a task, and the desk has decided on nothing of it yet.
+
+    A dreamer that goes on with the run after another one was killed sends this, and does not ask again.
+    """
+
+    TYPE: ClassVar[str] = "task.answered"
+
+    run: str
+    task: str
+    answer: LogOnly = ""
+    """JSON with two fields: `asked`, the `task.asked` that is recorded when the desk has decided, and `changes`, the
+    commands that passed the checks."""
 
 
 class TaskAsked(Event, frozen=True):
@@ -83,4 +98,4 @@ class TaskFinished(Event, frozen=True):
     """Whether it has looked only at what had changed."""
 
 
-EVENTS: tuple[type[Event], ...] = (TaskAsked, TaskFinished)
+EVENTS: tuple[type[Event], ...] = (TaskAnswered, TaskAsked, TaskFinished)

@@ -7,8 +7,8 @@ has not named. Only a date may be worded otherwise, since code can derive it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 
@@ -34,15 +34,23 @@ _SIGNS = "._/\\:@#+~%?=&-"
 _LEADING = ("/", "\\", "~")
 """Characters behind which a name is never whole, as in `../map.md`."""
 _DAY = timedelta(days=1)
+_HOUR = timedelta(hours=1)
+ZONES = frozenset(
+    {"utc", "gmt", "z", "wet", "west", "cet", "cest", "mez", "mesz", "eet", "eest", "msk", "bst", "ist", "jst"}
+    | {"est", "edt", "cst", "cdt", "mst", "mdt", "pst", "pdt", "aest", "aedt", "nzst", "nzdt", "time", "zeit"}
+)
+"""Words that name a time zone, in lower case, also as in `Tokyo time`."""
+_EDGES = "\"'`()[]{},;:!?."
+_DATE = len("2027-03-03")
 
 
 def condition_in(answer: str, sentence: str, written: datetime) -> Condition:
-    """The condition of an answer (JSON) about a sentence that was written at this moment.
+    """The condition of an answer (JSON) about a sentence that was written at this moment, in whichever time zone.
 
     Raises `BadCondition` for one that names what the sentence does not, or that an agent could not give either.
     """
     condition = decode_condition(answer)
-    if wrong := answer_fault(answer, sentence, written):
+    if wrong := _fault(answer, condition, sentence, _calendars(condition, written)):
         raise BadCondition(wrong)
     if condition is None:
         raise BadCondition(NOT_USABLE)
@@ -52,12 +60,63 @@ def condition_in(answer: str, sentence: str, written: datetime) -> Condition:
 
 
 def answer_fault(answer: str, sentence: str, written: datetime) -> str:
-    """The fault of an answer that a second one may not have; empty: it has none. It repeats no word of the answer."""
+    """The fault of an answer that a second one may not have; empty: it has none. It repeats no word of the answer.
+
+    Days are those of the time zone in which `written` is given.
+    """
     condition = decode_condition(answer)
+    if isinstance(condition, DateCondition):
+        at = moment_in(condition.at, sentence, written)
+        if at is None:
+            return "the date is in another time zone than the moment of writing, and the sentence names none"
+        condition = DateCondition(at)
+    return _fault(answer, condition, sentence, (written,))
+
+
+def moment_in(at: datetime, sentence: str, written: datetime) -> datetime | None:
+    """The moment that an answer means in the time zone in which `written` is given; none: it is in another one.
+
+    A model copies the difference to UTC that the moment of writing has, which may be another one on that day: the hour
+    on the clock counts. One that the clock skips is the next one, and of one that comes twice the first is meant.
+    """
+    if _names_zone(sentence):
+        return at
+    clock = at.replace(tzinfo=written.tzinfo, fold=0)
+    again = clock.replace(fold=1)
+    if at.utcoffset() in (clock.utcoffset(), written.utcoffset()):
+        return clock.astimezone(UTC).astimezone(written.tzinfo)
+    return again if at.utcoffset() == again.utcoffset() else None
+
+
+def _names_zone(sentence: str) -> bool:
+    """Whether a sentence names a time zone: by a word, as `Europe/Paris`, or by the difference to UTC."""
+    return any(_is_zone(word.strip(_EDGES)) for word in sentence.split())
+
+
+def _is_zone(word: str) -> bool:
+    if word.lower() in ZONES:
+        return True
+    region, stroke, place = word.partition("/")
+    if stroke and region.isalpha() and region.istitle() and place[:1].isupper():
+        return True
+    clock = word[_DATE:] if word[:_DATE].count("-") > 1 else word
+    has_sign = any(sign in clock for sign in "+-") or clock[-1:] in ("Z", "z")
+    return has_sign and any(one.isdigit() for one in clock) and (":" in clock or clock[0] in "+-T")
+
+
+def _calendars(condition: Condition | None, written: datetime) -> Iterable[datetime]:
+    """A moment by the clocks that people may have had where a date is given: summer time moves them by an hour."""
+    if not isinstance(condition, DateCondition):
+        return (written,)
+    return [(written + shift).astimezone(condition.at.tzinfo) for shift in (-_HOUR, timedelta(0), _HOUR)]
+
+
+def _fault(answer: str, condition: Condition | None, sentence: str, written: Iterable[datetime]) -> str:
     if condition is None or _unknown_fields(answer, condition):
         return "the answer is no condition of a known kind with the fields of that kind"
     if isinstance(condition, DateCondition):
-        return "" if _is_derived(condition.at, sentence, written) else "the date does not follow from the sentence"
+        is_derived = any(_is_derived(condition.at, sentence, moment) for moment in written)
+        return "" if is_derived else "the date does not follow from the sentence"
     missing = next((field for field, name in _names(condition) if name and not is_named(name, sentence)), "")
     return f"the field {missing} is not in the sentence, character by character" if missing else ""
 

@@ -33,7 +33,7 @@ FORMS: Mapping[str, str] = {
     "file": '{"kind": "file", "path": "docs/map.md", "state": "contains", "text": "North"}, where the state is exists, '
     "absent, changed or contains",
     "commit": '{"kind": "commit", "tag": "v2.0"}, or with "sha" or "subject" in the place of "tag"',
-    "merged": '{"kind": "merged", "branch": "quay", "into": "main"}',
+    "merged": '{"kind": "merged", "branch": "quay", "into": "main"}, or without "into" for the default branch',
     "passed": '{"kind": "passed", "command": "make test"}',
     "address": '{"kind": "address", "url": "https://example.org/releases/2.0", "status": 200}, or with "contains"',
 }
@@ -101,7 +101,8 @@ def _faults(condition: Condition) -> Iterator[str]:
         case CommitCondition():
             yield from _of_commit(condition)
         case MergeCondition(branch=branch, into=into):
-            yield from (f"{echo(name)} is no name of a branch" for name in (branch, into) if not _REF.fullmatch(name))
+            names = (branch, into) if into else (branch,)
+            yield from (f"{echo(name)} is no name of a branch" for name in names if not _REF.fullmatch(name))
             if branch == into:
                 yield "a branch is not merged into itself"
         case CommandCondition(command=command):
@@ -161,11 +162,12 @@ def _of_text(text: str, what: str) -> Iterator[str]:
         yield f"the {what} has {len(text)} characters, and may have {LONGEST}"
 
 
-def words_of(condition: Condition) -> str:
-    """A condition in words."""
+def words_of(condition: Condition, zone: str = "") -> str:
+    """A condition in words. `zone`: the name of the time zone by whose days a date was found."""
     match condition:
         case DateCondition(at=at):
-            return f"it is {at:%Y-%m-%d %H:%M %Z}".rstrip()
+            named = f" ({zone})" if zone and zone != f"{at:%Z}" else ""
+            return f"it is {at:%Y-%m-%d %H:%M %Z}{named}".rstrip()
         case FileCondition(path=path, state="contains", text=text):
             return f"{path} contains {text!r}"
         case FileCondition(path=path, state=state):
@@ -173,7 +175,7 @@ def words_of(condition: Condition) -> str:
         case CommitCondition(sha=sha, subject=subject, tag=tag):
             return f"the commit {sha} is there" if sha else f"the tag {tag} is there" if tag else _commit(subject)
         case MergeCondition(branch=branch, into=into):
-            return f"{branch} is merged into {into}"
+            return f"{branch} is merged into {into or 'the default branch'}"
         case CommandCondition(command=command):
             return f"`{command}` has passed in a session"
         case AddressCondition(url=url, status=status, contains=text):

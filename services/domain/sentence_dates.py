@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import product
 
 _MONTHS = (
@@ -117,7 +117,7 @@ def _later(written: datetime, unit: str, count: int) -> Iterator[date]:
     """The day that is so many units later, where the calendar has it."""
     try:
         if unit in UNITS:
-            yield (written + count * UNITS[unit]).date()
+            yield (written.astimezone(UTC) + count * UNITS[unit]).astimezone(written.tzinfo).date()
         else:
             yield from _months_later(written.date(), count * MONTH_UNITS[unit])
     except OverflowError:

@@ -19,6 +19,10 @@ MOST_COMMITS = 50
 MOST_RUNS = 20_000
 """Tool calls that one look goes through. The next one goes on behind them."""
 PLACES = ("refs/heads", "refs/remotes/origin")
+REMOTE_HEAD = "refs/remotes/origin/HEAD"
+"""The name under which git has the default branch of a remote, as it was when the repository was cloned."""
+USUAL_BRANCHES = ("main", "master")
+"""The default branches of repositories without a remote. Where both are there, neither is taken."""
 DIGITS, LONGEST_FAULT = 12, 200
 """Digits of a commit, and characters of what git complains of."""
 _NO = 1
@@ -52,6 +56,18 @@ async def merge_look(root: Path, condition: MergeCondition) -> GitLook:
     except GitFailed as error:
         return GitLook(fault=f"git: {error}"[:LONGEST_FAULT])
     return GitLook(tips[0][:DIGITS] if is_merged else "")
+
+
+async def default_branch(root: Path) -> str:
+    """The branch that is the default one of `origin`, or else that of `main` and `master` which is there; empty: none.
+
+    Raises `GitFailed` where git cannot answer.
+    """
+    remote = await _answered(root, "symbolic-ref", "--quiet", REMOTE_HEAD)
+    if remote and await _tip(root, name := remote.removeprefix(f"{PLACES[-1]}/")):
+        return name
+    found = [name for name in USUAL_BRANCHES if await _tip(root, name)]
+    return found[0] if len(found) == 1 else ""
 
 
 async def _commit(root: Path, name: str) -> str:

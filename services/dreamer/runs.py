@@ -3,8 +3,9 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from functools import partial
+from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
@@ -16,12 +17,16 @@ from schemas.events import (
     Event,
     FileTouched,
     SessionOpened,
+    TaskAnswered,
     TaskAsked,
     TaskFinished,
 )
 from schemas.subjects import Address, of_sessions
+from services.domain.dream_times import DreamTimes
 from services.domain.jobs import Open
 from services.domain.key_files import FileUse
+from services.domain.project_settings import ProjectSettings, with_own
+from services.dreamer.core.answered import answered, changes_of
 from services.dreamer.core.outcome import (
     LONGEST_DETAIL,
     NO_TREE,
@@ -33,6 +38,7 @@ from services.dreamer.core.outcome import (
     ending,
     equal_failures,
     is_refused,
+    next_part,
     next_task,
 )
 from services.dreamer.core.state import MOST_CHANGES, SENDER, Dreams
@@ -46,6 +52,7 @@ from services.kit.commands import send
 from services.kit.jobs import Advance, Complete, Fail, Job, Outcome, Snooze, Worker
 from services.kit.model import BudgetExhausted
 from services.kit.room import Kit
+from services.settings.dream_tasks import check_zone
 
 DreamJob = Job[Dreams, DreamRequested]
 LONGEST_PAUSE = 0.1
@@ -117,11 +124,11 @@ class DreamRun:
         except Unreachable as error:
             self._kit.log.warning("a task waits for the desk", task=task, reason=str(error))
             return Snooze(DESK_AWAY)
-        known = state.questions_of(task)
-        return Advance(lambda now: [made] if next_task(now) == task and now.questions_of(task) == known else ())
+        known = next_part(state)
+        return Advance(lambda now: [made] if next_part(now) == known else ())
 
-    async def _part_of(self, job: DreamJob, name: str) -> TaskAsked | TaskFinished:
-        """Ask one question of a task, or run the rest of it, and say what came of that."""
+    async def _part_of(self, job: DreamJob, name: str) -> TaskAnswered | TaskAsked | TaskFinished:
+        """Ask one question of a task, have its answer decided, or run the rest of it; the fact of that."""
         run, began = job.request.run, time.monotonic()
         task = self._tasks.get(name)
         if task is None:
@@ -137,9 +144,15 @@ class DreamRun:
             ended = TaskFinished(run=run, task=name, outcome="failed", code=type(error).__name__, detail=_words(error))
         return await self._with_counts(job.address, ended, began)
 
-    async def _asked(self, job: DreamJob, task: DreamTask) -> TaskAsked | None:
-        """Let rules settle what they can, and ask one question about the rest; none: nothing is asked any more."""
+    async def _asked(self, job: DreamJob, task: DreamTask) -> TaskAnswered | TaskAsked | None:
+        """Let rules settle what they can, and ask one question about the rest; none: nothing is asked any more.
+
+        The desk decides on an answer in the next part: by then the log has it, and no process pays for it again.
+        """
         state, run = job.state, job.request.run
+        if state.run.answered is not None and state.run.answered.task == task.NAME:
+            event, stored = changes_of(state.run.answered)
+            return replace(event, refused=await self._sent(job.address, run, task.NAME, stored))
         if task.model is None or is_refused(state.book) or not self._questions.may_go_on(state.questions_of(task.NAME)):
             return None
         scene = await self._scene(job.address, state, task)
@@ -154,8 +167,8 @@ class DreamRun:
         asked = await self._questions.ask(job.address, run, task, scene)
         if asked is None:
             return None
-        event, changes = asked
-        return replace(event, refused=await self._sent(job.address, run, task.NAME, changes))
+        event, found = asked
+        return answered(event, found) if found else event
 
     async def _with_counts(self, address: Address, ended: TaskFinished, began: float) -> TaskFinished:
         """With what the task has done before it ended, in all processes that had it, and what that has cost."""
@@ -233,7 +246,24 @@ class DreamRun:
             docs=state.docs,
             documents=self._kit.settings.dream.documents,
             limits=self._kit.settings.plan,
+            zone=self._zone_of_days(state.own),
         )
+
+    def _zone_of_days(self, own: ProjectSettings) -> tzinfo:
+        """The time zone of a project's days: its own, or that of the installation, or UTC.
+
+        It is never that of a machine, since the rooms of a team run on several.
+        """
+        times = DreamTimes(zone=self._kit.settings.dream.zone)
+        for name in (with_own(times, own.newest.settings).zone, times.zone):
+            try:
+                check_zone(name)
+            except ValueError as error:
+                self._kit.log.warning("a project's time zone is not used", reason=str(error))
+                continue
+            if name:
+                return ZoneInfo(name)
+        return UTC
 
     async def _sent(self, address: Address, run: str, task: str, changes: Sequence[TaskChange]) -> int:
         """Have the desk decide each change, in their order; how many it refused. Raises `Unreachable`."""

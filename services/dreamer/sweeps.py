@@ -13,26 +13,31 @@ from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from schemas.commands import Command, NotePark, NoteReady
+from msgspec.structs import replace
+
+from schemas.commands import Command, NotePark, NoteReady, NoteTranslate
 from schemas.conditions import (
     AddressCondition,
     CommandCondition,
     CommitCondition,
     FileCondition,
     MergeCondition,
+    encode_condition,
 )
 from schemas.envelope import Actor
 from schemas.events import ToolRan
 from schemas.subjects import Address, of_sessions
+from services.domain.conditions import fault_of
 from services.domain.texts.bounds import beginning
 from services.dreamer.core.state import SENDER, Dreams
-from services.dreamer.core.verdicts import FOR_GOOD, NO_TREE, OFF, NoteVerdict, Sight, judge, next_look
-from services.dreamer.looks import commit_look, file_look, merge_look, session_look
+from services.dreamer.core.verdicts import FOR_GOOD, NO_BRANCH, NO_TREE, OFF, NoteVerdict, Sight, judge, next_look
+from services.dreamer.looks import commit_look, default_branch, file_look, merge_look, session_look
 from services.dreamer.places import checkout_of
 from services.dreamer.public_web import PublicWeb
 from services.dreamer.tree import Checkout
 from services.kit.bus import Unreachable
 from services.kit.commands import send
+from services.kit.git import GitFailed
 from services.kit.room import Kit
 from services.memory.entry import Note
 
@@ -42,6 +47,7 @@ MOST_SECONDS = 15.0
 """Seconds after which a sweep begins no further look."""
 LONGEST_REASON = 200
 """Characters of a reason, as the log has it."""
+NO_DEFAULT = "git does not say which branch is the default one: name it in the condition, as `into`"
 AGAIN = timedelta(minutes=1)
 """After a sweep that left something, the next one comes so much later."""
 
@@ -155,10 +161,24 @@ class Sweeps:
             return NoteVerdict("waiting")
         if isinstance(condition, _IN_TREE) and tree is None:
             return NoteVerdict("parked", "the files of the project are not where the dreamer runs", NO_TREE)
+        if isinstance(condition, MergeCondition) and tree is not None and not condition.into:
+            return await self._with_branch(project, note, condition, tree)
         if isinstance(condition, AddressCondition) and not self._web.may_ask(condition.url):
             reason = "no address of this host is looked at until a person names it in ANNALS_DREAM__HOSTS"
             return NoteVerdict("parked", reason, OFF)
         return judge(condition, await self._sight(project, note, tree), asked, self._now())
+
+    async def _with_branch(self, project: str, note: Note, condition: MergeCondition, tree: Checkout) -> NoteVerdict:
+        """The verdict on a merge into the default branch, which is recorded first. Raises `Unreachable`."""
+        try:
+            into = await default_branch(tree.root)
+        except GitFailed as error:
+            return NoteVerdict("waiting", f"git: {error}")
+        whole = replace(condition, into=into)
+        if wrong := fault_of(whole) if into else NO_DEFAULT:
+            return NoteVerdict("parked", wrong, NO_BRANCH)
+        await self._send(project, note, NoteTranslate(note.id, note.since, encode_condition(whole)), "branch")
+        return await self._verdict(project, replace(note, waits_for=whole), tree)
 
     async def _sight(self, project: str, note: Note, tree: Checkout | None) -> Sight:
         match note.waits_for:

@@ -319,8 +319,9 @@ def _noted_again(note: Note, event: NoteFact, envelope: Envelope) -> Note:
             before = note.condition, encode_condition(note.waits_for)
             is_anew = text == note.text or (event.condition, event.waits_for) != before
             return _waiting(changed, event, envelope) if is_anew else changed
-        case NoteTranslated(waits_for=waits_for, reason=reason):
-            return replace(note, waits_for=decode_condition(waits_for), translated=seq, reason=reason)
+        case NoteTranslated(waits_for=waits_for, reason=reason, zone=zone):
+            condition = decode_condition(waits_for)
+            return replace(note, waits_for=condition, zone=zone, translated=seq, parked=0, code="", reason=reason)
         case NoteReadied(reason=reason):
             return note if note.readied else replace(note, readied=seq, parked=0, code="", reason=reason)
         case NoteParked(code=code, reason=reason):
@@ -337,6 +338,7 @@ def _waiting(note: Note, event: NoteWritten | NoteUpdated, envelope: Envelope) -
         since=envelope.seq,
         asked=envelope.at,
         translated=0,
+        zone="",
         readied=0,
         parked=0,
         code="",

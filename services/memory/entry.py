@@ -126,6 +126,8 @@ class Note(msgspec.Struct, frozen=True):
     """The time of the fact that gave the note its condition."""
     translated: int = 0
     """The position at which the words of its condition were translated, or that was given up; 0: they were not."""
+    zone: str = ""
+    """The name of the time zone by whose days a date was found in these words; empty: none was."""
     readied: int = 0
     """The position at which the condition came true; 0: it has not."""
     parked: int = 0

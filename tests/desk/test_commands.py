@@ -1,9 +1,11 @@
 """What is derived from the registrations of commands: which there are, who may send them, where they go, who writes."""
 
+import msgspec
 import pytest
 
 from schemas import commands
 from schemas.commands import Command, FlushRequest, MemoryPin
+from schemas.envelope import Actor
 from schemas.events import (
     AliasProposed,
     FlushRequested,
@@ -16,7 +18,7 @@ from schemas.events import (
 from schemas.offered import ACTIONS, TOOLS
 from schemas.subjects import Address
 from schemas.tools import MEMORY, OWN_SESSIONS, TOOLS_DECLARED, Action, Tool, with_actions
-from services.desk.core.commands import COMMANDS, OF_BOOKS, RULES, by_type, decide, misplaced, tools
+from services.desk.core.commands import COMMANDS, OF_BOOKS, RULES, by_type, decide, decide_on_book, misplaced, tools
 from services.desk.core.session import DeskSession
 from services.desk.worker import Desk
 from services.domain.command import ANYBODY, PEOPLE, AddressKind, command
@@ -162,3 +164,24 @@ def properties(tool: Tool) -> dict[str, object]:
     found = tool.parameters["properties"]
     assert isinstance(found, dict)
     return found
+
+
+BY_PERSON = BookContext(Actor("person"), "person", MOMENT, "c1")
+
+
+@pytest.mark.parametrize(
+    ("book", "context"),
+    [
+        (Book(), msgspec.structs.replace(BY_PERSON, memory_enabled=False)),
+        (Book(), msgspec.structs.replace(BY_PERSON, is_enabled=False)),
+        (Book(), msgspec.structs.replace(BY_PERSON, trust="agent")),
+        (Book(is_home=True), BY_PERSON),
+        (Book(), BY_PERSON),
+    ],
+    ids=str,
+)
+def test_a_refusal_about_the_book_is_a_sentence_and_no_fault(book: Book, context: BookContext) -> None:
+    decision = decide_on_book(book, MemoryPin("m1"), context)
+    assert (False, ()) == (decision.ok, decision.events)
+    assert decision.text.startswith("Nothing was written: ")
+    assert decision.text.endswith(".")

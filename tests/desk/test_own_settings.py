@@ -40,3 +40,20 @@ def test_who_applies_settings_reads_when_what_has_changed_takes_effect(
     assert [SettingsApplied] == [type(event) for event in decision.events]
     for sentence in (OF_SESSIONS, OF_DREAMER):
         assert (sentence in sentences) == (sentence in decision.text)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "sentence"),
+    [
+        ({}, ZONE | FULL, "This project sets dream.zone, plan.context for itself from now on"),
+        (FULL, FULL, "This project sets plan.context for itself already; nothing was changed."),
+        (FULL, {}, "This project has the settings of the installation from now on"),
+        ({}, {}, "This project has the settings of the installation already; nothing was changed."),
+    ],
+    ids=str,
+)
+def test_the_answer_names_what_the_project_sets(
+    before: dict[str, object], now: dict[str, object], sentence: str
+) -> None:
+    state = ProjectSettings((Version(1, before),)) if before else ProjectSettings()
+    assert decide(state, SettingsApply(json.dumps(now)), CONTEXT).text.startswith(sentence)

@@ -25,10 +25,11 @@ def fault(sentence: str, **answer: object) -> str:
     ("sentence", "answer"),
     [
         ("when quay is merged into main", {"kind": "merged", "branch": "quay", "into": "main"}),
+        ("when quay is merged", {"kind": "merged", "branch": "quay"}),
         ("once https://example.org/2.0 answers", {"kind": "address", "url": "https://example.org/2.0"}),
         ("once https://example.org/2.0 is a 404", {"kind": "address", "url": "https://example.org/2.0", "status": 404}),
         ("after 3 March", {"kind": "date", "at": "2027-03-04T00:00:00Z"}),
-        ("on 3 March at 9", {"kind": "date", "at": "2027-03-03T09:00:00+01:00"}),
+        ("on 3 March at 9 (CET)", {"kind": "date", "at": "2027-03-03T09:00:00+01:00"}),
         ("when v2.0 is tagged", {"kind": "commit", "tag": "v2.0"}),
         ("as soon as (docs/map.md) is there.", {"kind": "file", "path": "docs/map.md"}),
         (

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from schemas.document_commands import DocsPropose
 from services.domain.documents.edits import edited
 from services.domain.documents.proposals import MOST_DOCUMENTS, edits_in
+from services.dreamer.core.paths import followed
 from services.dreamer.core.task import FileCommit, Scene
 from services.dreamer.core.tasks.maintain_docs import TASK
 from services.dreamer.tree import Checkout
@@ -170,3 +171,10 @@ def test_a_real_tree_has_the_documents_that_git_has_and_says_what_was_renamed(tm
     made.commits("Add quays")
     made.moves("quays/pier.py", "quays/mole.py")
     assert {INNER: "Piers: `mole.py`.\n"} == proposals(Scene(Book(), NOON, Checkout(made.folder)))
+
+
+def test_a_file_that_has_moved_to_where_secrets_may_be_is_not_named() -> None:
+    """A tree of its own may well know the place: the rule is not left to it."""
+    files = {"secrets/crane.md": "", "quays/crane.md": ""}
+    tree = MadeTree(files, {"crane.md": "secrets/crane.md", "berth.md": "quays/crane.md", "pier.md": "quays/gone.md"})
+    assert ["", "quays/crane.md", ""] == [followed(path, tree) for path in ("crane.md", "berth.md", "pier.md")]

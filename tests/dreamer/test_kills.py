@@ -135,7 +135,7 @@ CASES = (
     KilledTask("improve", {MemoryRevised: 1}, TaskFinished, WORDS, questions=1),
     KilledTask("improve", {MemoryDivided: 1}, texts=(COMPOUND,)),
     KilledTask("improve", {MemoryDivided: 1, MemoryProposed: 1}, TaskAsked, CUTS, (COMPOUND, JOINED), 1),
-    KilledTask("classify", {MemoryRevised: 2}, TaskAsked, SCALE, questions=2),
+    KilledTask("classify", {MemoryRevised: 2}, TaskAsked, SCALE, questions=1),
     KilledTask("classify", {MemoryRevised: 2}, TaskFinished, SCALE, questions=1),
 )
 QUICK = CASES[2]

@@ -17,9 +17,10 @@ from schemas.subjects import Address
 from services.domain.record import Record
 from services.dreamer import looks
 from services.dreamer.core.verdicts import FileLook, GitLook, SessionLook
-from services.dreamer.looks import commit_look, file_look, merge_look, session_look
+from services.dreamer.looks import commit_look, default_branch, file_look, merge_look, session_look
 from services.dreamer.tree import MOST_BYTES
 from services.dreamer.tree import Checkout as Tree
+from services.kit.git import GitFailed
 from tests.helpers.repositories import DAY, LONG_AGO, Checkout, Made
 from tests.helpers.waiting import PATIENCE
 
@@ -150,6 +151,24 @@ async def test_a_branch_is_merged_or_is_not(repository: Checkout) -> None:
     assert look_of(repository, OPEN) == await merge_look(folder, MergeCondition("remote", "lights"))
     for branch, into in (("lights", "main"), ("remote", "main"), ("none", "main"), ("paint", "none"), ("v1.0", "main")):
         assert GitLook() == await merge_look(folder, MergeCondition(branch, into))
+
+
+async def test_the_default_branch_is_that_of_the_remote_or_else_the_only_one_of_the_usual_names(
+    repository: Checkout, tmp_path: Path
+) -> None:
+    folder, head = repository.folder, repository.sha(HEAD)
+    assert "main" == await default_branch(folder)
+    repository.git("update-ref", "refs/heads/master", head)
+    assert "" == await default_branch(folder)
+    repository.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/remote")
+    assert "remote" == await default_branch(folder)
+    repository.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/gone")  # as after a renaming there
+    repository.git("update-ref", "-d", "refs/heads/main")
+    assert "master" == await default_branch(folder)
+    repository.git("update-ref", "refs/remotes/origin/main", head)
+    assert "" == await default_branch(folder)
+    with pytest.raises(GitFailed):
+        await default_branch(tmp_path)
 
 
 async def test_no_setting_of_a_repository_runs_anything(repository: Checkout, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import random
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,6 +22,7 @@ from schemas.events import (
     MemoryWritten,
     SpendReserved,
     SpendSettled,
+    TaskAnswered,
     TaskAsked,
     TaskFinished,
 )
@@ -261,8 +263,11 @@ async def test_a_model_that_does_what_a_memory_orders_changes_nothing_that_its_t
 
 
 @pytest.mark.own_broker
-async def test_a_killed_dreamer_asks_again_and_nothing_is_done_twice(broker: Broker, bus: Bus, tmp_path: Path) -> None:
-    """It falls when its commands are decided and the answer is not recorded; then the model says something else."""
+@pytest.mark.parametrize("falls", [{"FALLS_AT": TaskAsked.TYPE}, {"FALLS_BEHIND": TaskAnswered.TYPE}], ids=str)
+async def test_the_answer_that_a_killed_dreamer_has_paid_for_is_used_and_nothing_is_done_twice(
+    broker: Broker, bus: Bus, tmp_path: Path, falls: Mapping[str, str]
+) -> None:
+    """It falls when its commands are decided, or before any is. Asked again, the model would answer otherwise."""
 
     def otherwise(handle: str, item: Item) -> list[Item]:
         return [{"handle": handle, "text": worded(item["text"]).replace("The ", "")}]
@@ -274,15 +279,19 @@ async def test_a_killed_dreamer_asks_again_and_nothing_is_done_twice(broker: Bro
             "ANNALS_LOOP__ACK_WAIT": "1",
             "ANNALS_MODEL__CHAIN": json.dumps(["own/clerk"]),
             "ANNALS_MODEL__PROVIDERS": json.dumps({"own": {"url": f"{server.url}/v1", "key": "k"}}),
-            "FALLS_AT": TaskAsked.TYPE,
+            **falls,
         }
         async with opened(Desk(), bus, chosen):
             async with room("dreamer", tmp_path, module="tests.helpers.falling_dreamer", **environment) as process:
                 assert -signal.SIGKILL == await process.ends()
-            assert ([], 5) == (await of(bus, TaskAsked), len(await of(bus, MemoryRevised)))
+            made = 5 if "FALLS_AT" in falls else 0
+            assert ([], made) == (await of(bus, TaskAsked), len(await of(bus, MemoryRevised)))
             settings = replace(impatient_settings(), dream=Dream(), model=chosen.model)
             async with opened(Dreamer(), bus, settings):
                 await until(lambda: finished(bus))
+    assert 1 == len(server.requests)
+    (asked,) = await of(bus, TaskAsked)
+    assert (5, 0, len(await of(bus, SpendSettled))) == (asked.accepted, asked.refused, 1)
     revised = await of(bus, MemoryRevised)
     assert {worded(text) for text in TEXTS[:5]} == {event.text for event in revised}
     assert 5 == len(revised)

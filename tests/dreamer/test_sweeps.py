@@ -10,7 +10,16 @@ from msgspec.structs import replace
 
 from schemas.commands import NoteDismiss, NoteUpdate, NoteWrite
 from schemas.envelope import Actor
-from schemas.events import Event, NoteParked, NoteReadied, NoteWritten, ProjectIdentified, SessionIdled, ToolRan
+from schemas.events import (
+    Event,
+    NoteParked,
+    NoteReadied,
+    NoteTranslated,
+    NoteWritten,
+    ProjectIdentified,
+    SessionIdled,
+    ToolRan,
+)
 from schemas.subjects import Address
 from services.desk.worker import Desk
 from services.domain.envelopes import envelopes
@@ -32,6 +41,7 @@ from services.settings import Dream, Settings
 from tests.desk.test_books import send
 from tests.helpers.broker_world import HARBOUR, connected, facts, kit_of, opened, quick_settings
 from tests.helpers.memory_sessions import asked, begun, notices, rooms
+from tests.helpers.repositories import LONG_AGO, Checkout, Made
 from tests.helpers.room_process import room
 from tests.helpers.waiting import PATIENCE, until
 from tests.helpers.web_server import HOST, OK, WebServer, redirect
@@ -165,6 +175,34 @@ async def test_files_of_a_project_are_looked_at_where_they_are(desk: Bus, tmp_pa
         (tmp_path / "docs" / "map.md").write_text("North")
         await sweeping(kit).sweep(project.project)
         assert 1 == len([one for one in await news(desk, project) if isinstance(one, NoteReadied)])
+
+
+async def test_a_merge_without_a_second_branch_waits_for_the_default_one_and_the_note_names_it(
+    broker: Broker, bus: Bus, tmp_path: Path
+) -> None:
+    made = Checkout(tmp_path / "shop")
+    made.add(Made(1, "Begin", at=LONG_AGO), Made(2, "Build the quay", parents=(1,), at=LONG_AGO, branch="quay"))
+    project = Address(f"git-{made.sha(1)}")
+    async with rooms(broker, tmp_path), kit_of("dreamer", bus, settings()) as kit:
+        await recorded(bus, project, ProjectIdentified(directory=str(made.folder), harness="pi"))
+        note = await noted(bus, {"kind": "merged", "branch": "quay"}, project=project)
+        made.git("update-ref", "refs/heads/master", made.sha(1))
+        await sweeping(kit).sweep(project.project)
+        (parked,) = await news(bus, project)
+        assert isinstance(parked, NoteParked)
+        assert ("no_branch", True) == (parked.code, "name it in the condition" in parked.reason)
+        made.git("update-ref", "-d", "refs/heads/master")
+        for _ in range(2):
+            await sweeping(kit).sweep(project.project)
+        (entry,) = (await asked(bus, "notes", project=project.project)).notes
+        assert ("quay is merged into main", "active") == (entry.translation, entry.status)
+        made.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/heads/quay")
+        made.moved("main", 2)
+        await sweeping(kit).sweep(project.project)
+        translated = [one for one in await facts(bus, project) if isinstance(one, NoteTranslated)]
+        whole = '{"kind":"merged","branch":"quay","into":"main"}'
+        assert [NoteTranslated(note=note, waits_for=whole)] == translated
+        assert [NoteParked, NoteReadied] == [type(one) for one in await news(bus, project)]
 
 
 async def test_a_dreamer_without_the_files_says_so_once_and_is_no_failure(desk: Bus) -> None:

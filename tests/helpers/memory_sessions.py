@@ -179,5 +179,5 @@ async def done(bus: Bus, command: Command, address: Address = PROJECT, actor: Ac
 
 async def asked(bus: Bus, view: str, **fields: object) -> MemoryReply:
     question = msgspec.convert({"project": HARBOUR.project, "view": view, **fields}, MemoryAsk)
-    reply = await bus.request(ask(question.NAME, HARBOUR.project), encode(question), PATIENCE)
+    reply = await bus.request(ask(question.NAME, question.project), encode(question), PATIENCE)
     return msgspec.json.decode(reply, type=MemoryReply)

@@ -10,6 +10,7 @@ from services.domain.texts.injection import steers
 from services.memory.classes import CLASSES, MemoryClass
 from services.memory.decide.words import gate_verdict, rejecting
 from services.memory.gate.candidate import judge_candidate
+from services.memory.gate.lasting import ONE_OFF, passing_reasons
 from services.memory.gate.verdict import GATE_VERSION, LOOKED_AT, Verdict, judge, judge_request, quote
 from services.memory.requests.find import place_of
 from tests.helpers.cost import bare_operations
@@ -296,6 +297,13 @@ def test_whatever_is_refused_something_of_it_is_quoted(text: str, reason: str) -
 Batch = tuple[Sequence[str], Sequence[str]]
 BATCHES = {"seen": SEEN, "traffic": TRAFFIC, "long": LONG, "unseen": UNSEEN}
 MOST_JUNK, FEWEST_GOOD = 0.1, 0.8
+
+
+def test_what_recurs_is_no_single_occasion_whatever_language_it_is_in() -> None:
+    often = ["Werktags läuft der Abgleich der Pegel.", "Les lundis, la grue sort à 6 heures.", "毎週柱を点検する。"]
+    once = ["Der Abgleich der Pegel läuft.", "La grue sort à 6 heures.", "柱を点検する。"]
+    assert [False] * 3 == [ONE_OFF in passing_reasons(text) for text in often]
+    assert [True] * 3 == [ONE_OFF in passing_reasons(text) for text in once]
 
 
 @pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES)

@@ -2614,7 +2614,7 @@ export interface NoteUpdate {
   session?: string;
 }
 /**
- * The words that a note waits for were translated by a model, or cannot be.
+ * The words that a note waits for were translated by a model, or cannot be; or git has the branch they lack.
  */
 export interface NoteTranslate {
   id: string;
@@ -2630,6 +2630,10 @@ export interface NoteTranslate {
    * The reason why none was found.
    */
   reason?: string;
+  /**
+   * The name of the time zone by whose days a date was found.
+   */
+  zone?: string;
 }
 /**
  * The condition that a note waited for is met.

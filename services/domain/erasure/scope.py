@@ -39,6 +39,7 @@ from schemas.events import (
     QuestionAnswered,
     QuestionPut,
     QuestionWithdrawn,
+    TaskAnswered,
 )
 from schemas.plan import AnyEdit, target
 from schemas.subjects import Address, BadSubject, parse_inbound, parse_log
@@ -223,6 +224,8 @@ class Rewriting:
                 return replace(event, text="", failure=MASK if _is_sentence(event.failure) else event.failure)
             case QuestionWithdrawn(question=name, reason=reason) if _is_sentence(reason):
                 return replace(event, reason=MASK) if (project, name) in scope.questions else event
+            case TaskAnswered(answer=answer) if answer and self._may_quote(project):
+                return replace(event, answer="")
             case HintDecided(ids=ids, texts=texts) if not scope.quoted.isdisjoint(ids):
                 clean = [MASK if name in scope.quoted else text for name, text in zip(ids, texts, strict=False)]
                 return replace(event, texts=clean) if clean != texts else event
@@ -231,6 +234,10 @@ class Rewriting:
 
     def _asks_of_it(self, project: str, event: QuestionPut | QuestionAnswered) -> bool:
         return event.origin in self._scope.session_ids or (project, event.question) in self._scope.questions
+
+    def _may_quote(self, project: str) -> bool:
+        """Whether an answer to the dreamer may have words of what goes: it is about memories and notes of a project."""
+        return any(project == one for one, _ in (*self._scope.memories, *self._scope.notes))
 
     def _without_reason(self, project: str, event: _Reasoned) -> _Reasoned:
         """A fact of a memory that goes without the sentence in which somebody says why: it may quote the memory."""
@@ -243,7 +250,7 @@ def _is_sentence(text: str) -> bool:
     return " " in text
 
 
-_READ = frozenset({"memory", "plan", "hint", "note", "alias", "question", "profile"})
+_READ = frozenset({"memory", "plan", "hint", "note", "alias", "question", "profile", "task"})
 """Nouns of facts of which fields are looked at one by one."""
 
 

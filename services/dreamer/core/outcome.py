@@ -51,6 +51,12 @@ def next_task(state: Dreams) -> str:
     return next((task for task in state.request.tasks if task not in done), "") if state.request else ""
 
 
+def next_part(state: Dreams) -> tuple[object, ...]:
+    """The part of the open run that comes next: others that have done it have written that down."""
+    task = next_task(state)
+    return task, state.questions_of(task), state.run.answered
+
+
 def equal_failures(state: Dreams) -> str:
     """The code with which the newest tasks have all failed; empty: they have not."""
     newest = state.run.finished[-MOST_EQUAL:]

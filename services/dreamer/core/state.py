@@ -34,6 +34,7 @@ from schemas.events import (
     NoteWritten,
     PolicyChanged,
     ProjectIdentified,
+    TaskAnswered,
     TaskAsked,
     TaskFinished,
 )
@@ -103,6 +104,8 @@ class NewestRun(msgspec.Struct, frozen=True):
     finished: tuple[TaskFinished, ...] = ()
     questions: tuple[TaskAsked, ...] = ()
     """The questions that its tasks have asked models."""
+    answered: TaskAnswered | None = None
+    """A model's answer that the desk has not decided on; None: there is none."""
     commands: Map[str, bool] = Map()
     """The name of each of its commands that has written something -> whether that waits for a person."""
 
@@ -180,7 +183,7 @@ def transition(event: Event) -> Transition[DreamRequested] | None:
             return Requested(run, event)
         case DreamStarted(run=run):
             return Attempted(run)
-        case TaskAsked(run=run) | TaskFinished(run=run):
+        case TaskAnswered(run=run) | TaskAsked(run=run) | TaskFinished(run=run):
             return Advanced(run)
         case DreamFinished(run=run):
             return JobDone(run)
@@ -210,9 +213,12 @@ def evolve(state: Dreams, event: Event, envelope: Envelope) -> Dreams:
             return replace(state, asked=asked, orders=orders, run=NewestRun())
         case DreamStarted():
             return _started(state)
+        case TaskAnswered():
+            return replace(state, run=replace(state.run, answered=event))
         case TaskAsked(task=task, items=items):
             about = state.asked_about.insert(task, state.asked_about.get(task, frozenset()).union(items))
-            return replace(state, asked_about=about, run=replace(state.run, questions=(*state.run.questions, event)))
+            run = replace(state.run, questions=(*state.run.questions, event), answered=None)
+            return replace(state, asked_about=about, run=run)
         case TaskFinished():
             return _task_finished(state, event, envelope)
         case _:
@@ -256,7 +262,7 @@ def _started(state: Dreams) -> Dreams:
 
 
 def _task_finished(state: Dreams, event: TaskFinished, envelope: Envelope) -> Dreams:
-    state = replace(state, run=replace(state.run, finished=(*state.run.finished, event)))
+    state = replace(state, run=replace(state.run, finished=(*state.run.finished, event), answered=None))
     if event.outcome in AGAIN or event.code in TRIED_AGAIN or event.unasked or _is_cut_off(event):
         if event.task in state.changed:
             return state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
@@ -118,6 +118,8 @@ class Scene(msgspec.Struct, frozen=True):
     """The names of the documents that changes are proposed to."""
     uses: Mapping[str, FileUse] = {}
     """Path from the project's root -> how often sessions have worked with the file, for a task that looks at it."""
+    zone: tzinfo = UTC
+    """The time zone of the project's days."""
     limits: Limits = Limits()
     """The limits of prompts, as the installation has them."""
     changes: TreeChanges | None = None

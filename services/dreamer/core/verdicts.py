@@ -23,7 +23,7 @@ SHORTEST, LONGEST = timedelta(minutes=5), timedelta(hours=24)
 SHARE = 12
 """A look comes after this part of the time that the note has waited for: what was not soon is seldom sudden."""
 JITTER = 0.1
-NO_TREE, OFF, BARRED, DENIED = "no_tree", "off", "barred", "denied"
+NO_TREE, OFF, BARRED, DENIED, NO_BRANCH = "no_tree", "off", "barred", "denied", "no_branch"
 FOR_GOOD = frozenset({BARRED, DENIED})
 """Codes of parked notes that no dreamer looks at until they get a condition again."""
 DENIALS = frozenset({401, 403, 451})

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from schemas.commands import NoteDismiss, NotePark, NoteReady, NoteTranslate, NoteUpdate, NoteWrite
-from schemas.conditions import encode_condition
+from schemas.conditions import DateCondition, MergeCondition, encode_condition
 from schemas.events import NoteDismissed, NoteParked, NoteReadied, NoteTranslated, NoteUpdated, NoteWritten
 from schemas.tools import ALL_SESSIONS, OWN_SESSIONS, Action
 from services.domain.command import AGENTS, command
@@ -30,6 +30,8 @@ CONDITION: dict[str, object] = {
 }
 """The parameter by which an agent gives one. Its forms are in one sentence, since each prompt has them; and it is a
 text, since some providers refuse an object of which not all fields are declared. An object is taken as well."""
+LONGEST_ZONE = 64
+"""Characters of the name of a time zone."""
 SWEEPER = ("dreamer",)
 """The only senders that report whether conditions have come true."""
 
@@ -146,6 +148,8 @@ def translate_note(book: Book, command: NoteTranslate, _: BookContext) -> Decisi
         return Decision(ok=True, text=f"Nothing to do: {note.id} is dismissed.")
     if note.since != command.since or not note.condition or note.asked is None:
         return Decision(ok=True, text=f"Nothing to do: {note.id} waits for something else by now.")
+    if isinstance(note.waits_for, MergeCondition) and not note.waits_for.into:
+        return _with_branch(note, note.waits_for, command.condition)
     if note.waits_for is not None or note.translated:
         return Decision(ok=True, text=f"Nothing to do: the words of {note.id} were translated.")
     if not command.condition:
@@ -156,6 +160,21 @@ def translate_note(book: Book, command: NoteTranslate, _: BookContext) -> Decisi
         found = condition_in(command.condition, note.condition, note.asked)
     except BadCondition as error:
         raise Refusal(str(error)) from error
+    zone = command.zone[:LONGEST_ZONE] if isinstance(found, DateCondition) and command.zone.isprintable() else ""
+    event = NoteTranslated(note=note.id, waits_for=encode_condition(found), zone=zone)
+    return Decision(ok=True, text=f"{note.id} is announced once {words_of(found, zone)}.", events=(event,))
+
+
+def _with_branch(note: Note, condition: MergeCondition, text: str) -> Decision:
+    """Record the branch that git has as the default one. It is all that may be added to what the note waits for."""
+    try:
+        found = condition_of(text)
+    except BadCondition as error:
+        raise Refusal(str(error)) from error
+    if not isinstance(found, MergeCondition) or found.branch != condition.branch or not found.into:
+        raise Refusal(
+            f"{note.id} waits for the merge of {condition.branch}, and only the other branch is added to that"
+        )
     event = NoteTranslated(note=note.id, waits_for=encode_condition(found))
     return Decision(ok=True, text=f"{note.id} is announced once {words_of(found)}.", events=(event,))
 

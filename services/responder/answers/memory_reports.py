@@ -412,7 +412,7 @@ def _is_in_words(note: Note) -> bool:
 
 def _translation(note: Note) -> str:
     """The condition that the words of a note were translated into; empty: they were not."""
-    return words_of(note.waits_for) if note.translated and note.waits_for is not None else ""
+    return words_of(note.waits_for, note.zone) if note.translated and note.waits_for is not None else ""
 
 
 def _is_wanted(wanted: str, category: str, text: str) -> bool:

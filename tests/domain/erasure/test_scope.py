@@ -35,6 +35,7 @@ from schemas.events import (
     SessionForked,
     SessionOpened,
     SessionRenamed,
+    TaskAnswered,
     ToolRan,
 )
 from schemas.subjects import Address
@@ -218,6 +219,17 @@ def test_texts_of_an_erased_memory_go_and_the_book_is_as_it_was() -> None:
         assert (subject, data) == rewriting(subject, data)
     unrelated = stored(derived("m2", SENTENCE), PROJECT)
     assert unrelated == rewriting(*unrelated)
+
+
+def test_an_answer_to_the_dreamer_goes_where_memories_or_notes_of_its_project_do() -> None:
+    answer = TaskAnswered(run="d1", task="improve", answer=FOUND)
+    opened, elsewhere = SessionOpened(harness="pi", mode="primary"), Address("elsewhere")
+    nothing = survey((opened, LEAKY)).of_session("leaky")
+    assert stored(answer, PROJECT) == Rewriting(nothing)(*stored(answer, PROJECT))
+    for derivation in (derived("m1", FOUND, origin="leaky", trust="historian"), NoteWritten("n1", FOUND, "leaky")):
+        rewriting = Rewriting(survey((opened, LEAKY), (derivation, PROJECT)).of_session("leaky"))
+        assert replace(answer, answer="") == read_record(*rewriting(*stored(answer, PROJECT)), 7).event
+        assert stored(answer, elsewhere) == rewriting(*stored(answer, elsewhere))
 
 
 def test_questions_for_a_session_that_goes_lose_their_texts_and_others_stay() -> None:

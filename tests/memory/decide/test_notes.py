@@ -2,9 +2,18 @@
 
 import pytest
 
-from schemas.commands import MemoryRevise, MemoryWrite, NoteDismiss, NotePark, NoteReady, NoteUpdate, NoteWrite
-from schemas.conditions import CommandCondition, FileCondition, encode_condition
-from schemas.events import NoteParked, NoteReadied, NoteUpdated, NoteWritten
+from schemas.commands import (
+    MemoryRevise,
+    MemoryWrite,
+    NoteDismiss,
+    NotePark,
+    NoteReady,
+    NoteTranslate,
+    NoteUpdate,
+    NoteWrite,
+)
+from schemas.conditions import CommandCondition, FileCondition, MergeCondition, encode_condition
+from schemas.events import NoteParked, NoteReadied, NoteTranslated, NoteUpdated, NoteWritten
 from schemas.offered import ACTIONS, TOOLS
 from schemas.tools import MEMORY
 from services.memory.entry import Note
@@ -158,3 +167,30 @@ def test_a_memory_has_no_condition() -> None:
     desk.say(MemoryWrite(text="Run the tests before you push, because the pipeline is slow.", category="CONSTRAINTS"))
     (name,) = desk.book.memories
     assert "notes have conditions" in desk.say(MemoryRevise(name, text="x", condition=MAP), "agent", "s1").text
+
+
+def test_the_default_branch_is_added_once_to_a_merge_that_names_one_branch_and_nothing_else_is() -> None:
+    desk = Desk()
+    send = desk.say
+    note = noted(desk, {"kind": "merged", "branch": "quay"})
+    assert "quay is merged into the default branch" == note.condition
+    assert send(NotePark(note.id, note.since, "no_branch", "none"), "dreamer", "").ok
+    whole = encode_condition(MergeCondition("quay", "main"))
+    for wrong in (
+        encode_condition(MergeCondition("pier", "main")),
+        encode_condition(MergeCondition("quay")),
+        encode_condition(MergeCondition("quay", "quay")),
+        encode_condition(CommandCondition("make test")),
+        "when quay is merged",
+        "",
+    ):
+        assert not send(NoteTranslate(note.id, note.since, wrong), "dreamer", "").ok
+    assert not send(NoteTranslate(note.id, note.since, whole), "agent", "s1").ok
+    assert f"{note.id} is announced once quay is merged into main." == (
+        send(NoteTranslate(note.id, note.since, whole), "dreamer", "").text
+    )
+    assert (NoteTranslated(note=note.id, waits_for=whole),) == tuple(desk.made)
+    other = encode_condition(MergeCondition("quay", "master"))
+    assert "Nothing to do" in send(NoteTranslate(note.id, note.since, other), "dreamer", "").text
+    after = newest(desk)
+    assert (MergeCondition("quay", "main"), note.since, "active") == (after.waits_for, after.since, after.stage)
