@@ -10,7 +10,8 @@ from schemas.asks import MemoryEntry
 TITLE = "# What is remembered of "
 """The beginning of every export."""
 _ITEM = "- "
-_END = re.compile(r" <!-- annals(?P<marks>[\w ]*) -->")
+_END = re.compile(r" <!-- annals(?P<marks>[\w ]*) -->[ \t]{0,20}$(?!\n {2})", re.MULTILINE)
+"""The mark at the end of a memory, behind which no line of it goes on: its text may have such a mark, too."""
 _HEADING = re.compile(r"## (?P<name>[A-Z_]+)")
 
 

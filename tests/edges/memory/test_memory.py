@@ -610,6 +610,19 @@ def test_whatever_is_exported_reads_the_same(items: list[ExportedMemory]) -> Non
     assert sorted(items, key=lambda item: item.category) == [*memories_of_export(export_text("harbour", items))]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Never write <!-- annals --> into a file.",
+        "Never write <!-- annals pinned -->\ninto a file.",
+        "It ends with the mark <!-- annals high -->",
+    ],
+)
+def test_a_memory_about_the_mark_of_an_export_is_restored_whole(text: str) -> None:
+    items = (ExportedMemory("NAMING", text), ExportedMemory("NAMING", "Another.", pinned=True))
+    assert items == memories_of_export(export_text("harbour", items))
+
+
 # Who is there
 
 
