@@ -21,8 +21,14 @@ Words = tuple[str, ...]
 
 _OPENING = "\"'\u201c\u201d\u201e\u2018\u2019\u201a\u00ab\u00bb\u300c\u300d\u300e\u300f([{\u00bf\u00a1,;:\u3001\u3002"
 _CLOSING = "\"'\u201c\u201d\u201e\u2018\u2019\u201a\u00ab\u00bb\u300c\u300d\u300e\u300f)]},;:.!\u2026\u3001\u3002"
-_NOTHING = re.compile(r"[-\u2010-\u2015\u2022*\u00b7_~]+")
+_NOTHING = re.compile(r"[-\u2010-\u2015]+|[\u2022*\u00b7_~]{2,}|[\u2022\u00b7]")
 """A word that only parts others: a dash, a bullet, a line."""
+_BULLET = "*"
+"""A sign that parts nothing but at the beginning: elsewhere it is what a sentence speaks of."""
+_SIGNS = ("*", ",", "'", '"')
+"""Signs that a sentence may speak of where they stand alone: others stand so behind a blank in some languages."""
+_AROUND = "()[]{}.:!?"
+_QUOTES = "\"'\u201c\u201d\u201e\u2018\u2019"
 _PIECES = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u3000-\u3002]+|[\u3001\u3002]"
 )
@@ -41,7 +47,8 @@ _FILLERS = frozenset({
     "the", "a", "an", "please", "pls", "kindly", "bitte", "svp", "пожалуйста", "lütfen", "proszę", "alsjeblieft",
 })  # fmt: skip
 _POLITE = re.compile(
-    r"s['\u2019]il (?:te|vous) pla[iî]t|por favor|per favore|お願いします|ください|下さい|해 ?주세요|[请請](?!求)",
+    r",?\s*(?:s['\u2019]il (?:te|vous) pla[iî]t|por favor|per favore|お願いします|ください|下さい|해 ?주세요"
+    r"|[请請](?!求))(?:\s*,)?",
     re.IGNORECASE,
 )
 
@@ -57,9 +64,11 @@ def words_of(text: str) -> Words:
     plain = _WIDE.sub(lambda wide: chr(ord(wide[0]) - 0xFEE0), unicodedata.normalize("NFC", text))
     plain = _POLITE.sub(" ", plain.lower() if plain.isupper() else plain)
     found: list[str] = []
-    for number, piece in enumerate(plain.split("`")):
+    pieces = plain.split("`")
+    for number, piece in enumerate(pieces):
         is_code = bool(number % 2)
-        for word in _bare(piece):
+        is_sign = is_code and number < len(pieces) - 1 and _is_sign(piece)
+        for word in [piece.strip()] if is_sign else _bare(piece):
             found += [word] if is_code else _usual(word)
     return tuple(found)
 
@@ -78,8 +87,24 @@ def _bare(text: str) -> Iterator[str]:
             word = word if word[1:].endswith("()") else word.rstrip(_CLOSING)
             if word.startswith("*") and word.endswith("*") and not word.startswith("*."):
                 word = word.strip("*")
-        if word and not _NOTHING.fullmatch(word):
+        word = word or _sign(text, found)
+        is_bullet = word == _BULLET and not any(map(str.isalnum, text[: found.start()]))
+        if word and not is_bullet and not _NOTHING.fullmatch(word):
             yield word
+
+
+def _is_sign(text: str) -> bool:
+    return bool(text.strip()) and not any(one.isalnum() for one in text)
+
+
+def _sign(text: str, found: re.Match[str]) -> str:
+    """A sign that a sentence speaks of: in quotation marks, or between blanks; empty: it only parts words."""
+    bare = found[0].strip(_AROUND)
+    if bare[:1] in _QUOTES and bare[-1:] in _QUOTES and (inner := bare.strip(_QUOTES)):
+        return inner
+    before, behind = text[: found.start()], text[found.end() :]
+    is_alone = before[-1:].isspace() and (not behind or behind[0].isspace())
+    return found[0] if is_alone and found[0] in _SIGNS else ""
 
 
 def _usual(word: str) -> list[str]:
@@ -133,6 +158,12 @@ _OPPOSITES = frozenset(map(frozenset, (
 """Verbs of which one orders what the other forbids."""
 _DIGIT = re.compile(r"\d")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]\Z")
+_IN_DIGITS = {
+    "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
+    "ten": "10", "twelve": "12", "zwei": "2", "drei": "3", "vier": "4", "fünf": "5", "sechs": "6", "sieben": "7",
+    "acht": "8", "neun": "9", "zehn": "10", "deux": "2", "trois": "3", "quatre": "4", "cinq": "5", "dos": "2",
+    "tres": "3",
+}  # fmt: skip
 FEW = 3
 """Words in which two sentences differ at most where one speaks against the other; characters count for half."""
 
@@ -143,12 +174,12 @@ def speaks_against(one: str, other: str) -> bool:
     That is another number, the contrary, another word in one place, or the same words the other way round. To say more
     is nothing against it, what begins with another word is about something else, and two things may both be forbidden.
     """
-    first, second = words_of(one[:LONGEST]), words_of(other[:LONGEST])
+    first, second = _in_digits(words_of(one[:LONGEST])), _in_digits(words_of(other[:LONGEST]))
     its, others = set_of(one[:LONGEST]), set_of(other[:LONGEST])
     if first == second or not first or not second or len(its & others) * 3 < min(len(its), len(others)):
         return False
     if Counter(first) == Counter(second):
-        return True
+        return not _is_turned(first, second)
     steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
     common = _weight(first[begin:end] for kind, begin, end, _, _ in steps if kind == "equal")
     if common * 2 < min(_weight([_content(first)]), _weight([_content(second)])):
@@ -165,6 +196,16 @@ def speaks_against(one: str, other: str) -> bool:
             forbids_both = not _NOT.isdisjoint(its) and not _NOT.isdisjoint(others)
             return not forbids_both or _has_number(left) or _has_number(right)
     return False
+
+
+def _is_turned(first: Words, second: Words) -> bool:
+    """Whether only the end of one stands at the beginning of the other: `In Go, use tabs` and `Use tabs in Go`."""
+    return any(first[at:] + first[:at] == second for at in range(len(first)))
+
+
+def _in_digits(words: Words) -> Words:
+    """The words with numbers in digits: three times is no other number than 3 times."""
+    return tuple(_IN_DIGITS.get(word, word) for word in words)
 
 
 def _has_number(words: Words) -> bool:

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from services.domain.search.fragments import CHARACTERS
-from services.domain.search.literals import NamesAsked, holds
+from services.domain.search.literals import NamesAsked, end_of, holds
 from services.searcher.copies import TEXT, TOKENS, VECTORS
 from services.searcher.core import ranking
 from services.searcher.core.arrays import Flags, Floats, Places
@@ -74,6 +74,7 @@ class _Search:
         literal = {int(row) for _, rows, _ in self.literals for row in rows}
         rows = ranking.candidates(self.by_words, near | literal, self.asked.arm, most)
         cosine, wide = await self._cosines(rows)
+        verbatim, has_name = await self._names(rows)
         compared = Compared(
             rows=rows,
             by_words=self.by_words.scores[rows],
@@ -81,7 +82,8 @@ class _Search:
             cosine=cosine,
             wide_cosine=wide,
             is_person=self.is_person[rows],
-            verbatim=await self._verbatim(rows),
+            verbatim=verbatim,
+            has_name=has_name,
         )
         return await self._with_tokens(compared) if self.asked.arm == "full" else compared
 
@@ -117,14 +119,20 @@ class _Search:
             return cosine, cosine
         return cosine, np.where(wide.any(axis=1), wide @ query, cosine).astype(np.float32)
 
-    async def _verbatim(self, rows: Places) -> Floats:
+    async def _names(self, rows: Places) -> tuple[Floats, Flags | None]:
+        """The weight of what each row has word for word, and of a query of names which rows speak of one."""
         found = np.zeros(len(rows), np.float32)
-        if self.literals and len(rows) and self.asked.arm == "full":
-            texts = [text.decode() for (text,) in await read(self.stored, rows, (TEXT,))]
-            for literal, _, weight in self.literals:
-                here = np.array([weight if holds(text, literal) else 0.0 for text in texts], np.float32)
-                found = np.maximum(found, here)
-        return found
+        if not self.literals or self.asked.arm != "full":
+            return found, None
+        texts = [text.decode() for (text,) in await read(self.stored, rows, (TEXT,))] if len(rows) else []
+        for literal, _, weight in self.literals:
+            here = np.array([weight if holds(text, literal) else 0.0 for text in texts], np.float32)
+            found = np.maximum(found, here)
+        if not self.asked.names.is_all:
+            return found, None
+        ends = [end_of(literal) for literal, _, _ in self.literals]
+        has_end = np.array([any(holds(text, end) for end in ends) for text in texts], bool)
+        return found, has_end | self.by_words.spells_out(rows, self.asked.query)
 
     async def _with_tokens(self, compared: Compared) -> Compared:
         """The best candidates compared token by token as well."""

@@ -27,6 +27,53 @@ def test_another_word_in_one_place_speaks_against_a_sentence(one: str, other: st
 
 
 @pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Cache keys use - as separator.", "Cache keys use _ as separator."),
+        ("Cache keys use * as separator.", "Cache keys use ~ as separator."),
+        ("Cache keys use - as separator.", "Cache keys use * as separator."),
+        ("Separate CSV columns with ; always.", "Separate CSV columns with , always."),
+        ('Use " for strings.', "Use ' for strings."),
+        ('Use "," as separator.', 'Use ";" as separator.'),
+        ("Use `,` as separator.", "Use `;` as separator."),
+        ("Join parts with `.` in keys.", "Join parts with `,` in keys."),
+    ],
+)
+def test_another_sign_makes_another_sentence(one: str, other: str) -> None:
+    assert sentence_key(one) != sentence_key(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("* Use tabs in Go.", "Use tabs in Go."),
+        ("- Use tabs in Go.", "Use tabs in Go."),
+        ("Use tabs - never spaces.", "Use tabs \u2013 never spaces."),
+        ("N'utilise pas de mocks !", "N'utilise pas de mocks!"),
+        ("Attention : pas de mocks", "Attention: pas de mocks"),
+        ("Use tabs .", "Use tabs."),
+        ("Use \u00ab tabs \u00bb in Go", "Use \u00abtabs\u00bb in Go"),
+        ("Use tabs in Go ***", "Use tabs in Go"),
+    ],
+)
+def test_a_sign_that_only_parts_words_makes_none(one: str, other: str) -> None:
+    assert sentence_key(one) == sentence_key(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Always use tabs in Go files.", "In Go files, always use tabs."),
+        ("Retry failed uploads 3 times.", "Retry failed uploads three times."),
+        ("Warte fünf Minuten vor dem Deploy.", "Warte 5 Minuten vor dem Deploy."),
+    ],
+)
+def test_what_is_turned_round_or_counted_in_words_does_not_speak_against_itself(one: str, other: str) -> None:
+    assert not speaks_against(one, other)
+    assert not speaks_against(other, one)
+
+
+@pytest.mark.parametrize(
     ("one", "other", "is_against"),
     [
         ("Should always rebase.", "Must never rebase.", True),  # all other words that differ negate nothing

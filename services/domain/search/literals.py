@@ -7,6 +7,8 @@ from typing import NamedTuple
 MOST = 5
 SHORTEST, LONGEST = 3, 200
 """Characters of a literal."""
+SHORTEST_END = 4
+"""Characters of a part of a name that says which one it is."""
 MOST_IDS = 5
 READ = 10_000
 """Characters of a query that are looked at."""
@@ -32,6 +34,9 @@ _HEX_ADDRESS = re.compile(
 """An address of IPv6, whole or with a gap, or one of a network card. A time such as 12:30:00 is none."""
 _TICKET = re.compile(r"(?:[\w.-]{1,64}/)?[\w.-]{0,64}#\d{1,9}")
 """The number of an issue or a change, alone or behind its project."""
+_ASSIGNED = re.compile(r"-{0,2}[A-Za-z_][\w.-]{0,63}=[\w./:,+-]{1,64}")
+"""A name with its value, as of a label, a variable or an option: meant as a whole in a query. In outputs its parts are
+names."""
 _LINE = re.compile(r"(?::\d{1,6})+\Z")
 """The number of a line behind a path: it changes with every edit."""
 _LETTER = re.compile(r"[^\W\d_]")
@@ -50,6 +55,8 @@ def _literals(query: str) -> Iterator[str]:
     for found in _RUN.finditer(query):
         if name := name_in(found[0]):
             yield name
+        elif _ASSIGNED.fullmatch(found[0]):
+            yield found[0]
 
 
 def name_in(run: str) -> str:
@@ -75,6 +82,15 @@ def is_ticket(name: str) -> bool:
 def runs(text: str) -> Iterator[str]:
     """The runs of characters in a text without blanks, quotes and brackets."""
     return (found[0] for found in _RUN.finditer(text))
+
+
+_JOINTS = re.compile(r"[/\\]|::|->|#")
+
+
+def end_of(name: str) -> str:
+    """The last part of a name with several, such as the file of a path; the whole where it is too short to say much."""
+    last = _JOINTS.split(name)[-1].removesuffix("()")
+    return last if len(last) >= SHORTEST_END else name
 
 
 class NamesAsked(NamedTuple):

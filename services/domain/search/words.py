@@ -84,6 +84,8 @@ class Word(NamedTuple):
     stem: str
     written: str = ""
     """In lower case; empty where it is no word that may have an ending, such as a whole identifier."""
+    is_whole: bool = False
+    """Whether it is an identifier whose parts are words, too."""
 
 
 def words(text: str) -> list[str]:
@@ -144,7 +146,7 @@ def _identifier(run: str) -> Iterator[Word]:
         if word and word not in STOP_WORDS:
             yield _inflected(word, written)
     if len(pieces) > 1:
-        yield Word(_plain(run.strip("_")))
+        yield Word(_plain(run.strip("_")), is_whole=True)
 
 
 def _inflected(word: str, written: str) -> Word:

@@ -19,6 +19,7 @@ from services.domain.secrets.patterns import (
     CODE,
     CURL_PASSWORD,
     DIGIT,
+    FRAMES,
     KEYS,
     LEAD,
     LONG_RUN,
@@ -45,8 +46,10 @@ from services.domain.secrets.patterns import (
     URL_USER,
     VALUE,
     WORD,
+    YAML_BLOCK,
     YAML_KEY,
     YAML_PASSWORD,
+    YAML_PIECE,
     Issuer,
     token_pattern,
 )
@@ -152,6 +155,8 @@ def _plain_findings(searched: Searched, runs: list[Span]) -> list[SecretFinding]
         *_command_passwords(text, folded),
         *_yaml_passwords(text, folded),
         *_pgpass_passwords(text, folded),
+        *_framed_secrets(text, folded),
+        *_yaml_blocks(text, folded),
         *_passphrases(text, folded),
         *_cards(folded),
         *_ruled_tokens(text, searched),  # after these: what we find ourselves has our kind
@@ -331,6 +336,29 @@ def _pgpass_passwords(text: str, folded: bytes) -> Iterator[SecretFinding]:
         for match in PGPASS_PASSWORD.finditer(folded):
             if not _is_stand_in(text[slice(*match.span(1))]):
                 yield SecretFinding(*match.span(1), "password")
+
+
+def _framed_secrets(text: str, folded: bytes) -> Iterator[SecretFinding]:
+    """Values that a frame shows to be secret, and no sign next to their names."""
+    for words, pattern in FRAMES:
+        if any(word in folded for word in words):
+            for match in pattern.finditer(folded):
+                if _is_framed_secret(text[slice(*match.span(1))]):
+                    yield SecretFinding(*match.span(1), "password")
+
+
+def _yaml_blocks(text: str, folded: bytes) -> Iterator[SecretFinding]:
+    if b"|" in folded or b">" in folded:
+        for block in YAML_BLOCK.finditer(folded):
+            for piece in YAML_PIECE.finditer(folded, *block.span(1)):
+                if _is_framed_secret(text[slice(*piece.span())]):
+                    yield SecretFinding(*piece.span(), "password")
+
+
+def _is_framed_secret(value: str) -> bool:
+    if _is_stand_in(value) or "://" in value or any(one.fullmatch(value) for one in (WORD, METAVARIABLE, CODE, NUMBER)):
+        return False
+    return UNLIKE_A_NAME.search(value) is not None or _is_long(value)
 
 
 def _passphrases(text: str, folded: bytes) -> Iterator[SecretFinding]:

@@ -151,6 +151,56 @@ YAML_PASSWORD = re.compile(
     rb"|pwd:[ \t]([a-z]{6,40})[ \t]*(?:#[^\n]*)?\r?$"
 )
 YAML_KEY = re.compile(r"[ \t-]*+[\w-]*+")
+# Names of what is secret, within the name of a variable, a key or a field.
+SECRET_NAME = rb"(?:pass(?:word|wd|phrase)|pwd|secret|token|api[._-]?key|access[._-]?key|private[._-]?key)"
+SECRET_NAME_ALONE = SECRET_NAME + rb"(?:[._-]?(?:value|text|\d{1,2}))?"
+_GIVEN = rb"--password-stdin|--with-token|--password-file[ =]-"
+# Frames in which the value stands behind no sign next to its name, and the words of which each has one.
+FRAMES: tuple[tuple[tuple[bytes, ...], re.Pattern[bytes]], ...] = (
+    # An entry of .netrc, in one line or in several.
+    (
+        (b"login",),
+        re.compile(
+            rb"(?:\bmachine\s{1,9}[\w.:-]{1,200}|\bdefault)\s{1,9}login\s{1,9}\S{1,100}\s{1,9}"
+            rb"(?:account\s{1,9}\S{1,100}\s{1,9})?password\s{1,9}(\S{3,256})"
+        ),
+    ),
+    # A field of XML or HTML that has its name in one attribute and its value in another.
+    (
+        (b"value",),
+        re.compile(
+            rb"\b(?:key|name|id)\s{0,4}=\s{0,4}\\*[\"'][\w.:-]{0,60}?%b\\*[\"']\s{1,9}"
+            rb"value\s{0,4}=\s{0,4}\\*[\"']([^\"'\s<>\\]{6,512})\\*[\"']" % SECRET_NAME_ALONE
+        ),
+    ),
+    # A variable that is set by a command: `ENV` of a Dockerfile, and the shells that take no sign.
+    (
+        (b"env", b"set"),
+        re.compile(
+            rb"(?m)^[ \t]{0,20}(?:env|setx|setenv|set[ \t]-g?x)[ \t]{1,9}\w{0,60}?%b[ \t]{1,9}"
+            rb"[\"']?([^\s\"'=]{6,512})[\"']?[ \t]*(?:/m)?\r?$" % SECRET_NAME_ALONE
+        ),
+    ),
+    # What is piped into a command that reads a password, or is given to it as its input.
+    (
+        (b"stdin", b"with-token", b"password-file", b"sudo", b"chpasswd"),
+        re.compile(
+            rb"\b(?:echo|printf)[ \t]{1,9}(?:-n[ \t]{1,9}|[\"']?%%s(?:\\n)?[\"']?[ \t]{1,9})?"
+            rb"[\"']?([^\s\"'|$]{6,512})[\"']?[ \t]{0,9}\|[ \t]{0,9}"
+            rb"(?:[^\n|;&]{0,200}?(?:%b)|sudo\b[^\n|;&]{0,40}?[ \t]-s\b|(?:sudo[ \t]{1,9})?chpasswd\b)" % _GIVEN
+        ),
+    ),
+    (
+        (b"stdin", b"with-token"),
+        re.compile(rb"(?:%b)[^\n|]{0,100}?<<<[ \t]{0,9}[\"']?([^\s\"'$]{6,512})" % _GIVEN),
+    ),
+)
+# A block of YAML under such a name: each of its lines is one word, a piece of the value.
+YAML_BLOCK = re.compile(
+    SECRET_NAME + rb"[\"']?:[ \t]{0,9}[|>][+-]?\d?[+-]?[ \t]{0,9}(?:#[^\n]{0,200})?\r?\n"
+    rb"((?:[ \t]{1,60}[^\s:#]{6,512}[ \t]{0,9}\r?(?:\n|\Z)){1,64})"
+)
+YAML_PIECE = re.compile(rb"\S+")
 PASSPHRASE = re.compile(
     rb"""pass(?:phrase|word|wd)?["']?[ \t]{0,4}[:=][ \t]{0,4}\\*"""
     rb"""(?P<quote>["'])(?P<words>[a-z0-9-]{2,20}(?:[ ][a-z0-9-]{2,20}){2,11})\\*(?P=quote)"""

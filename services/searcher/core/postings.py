@@ -91,10 +91,13 @@ class Scorer:
         return total
 
     def coverage(self, rows: Places, rarities: Mapping[int, float]) -> Floats:
-        """The share of these words' information in each row, however often they occur; of a like word a part."""
+        """The share of these words' information in each row, however often they occur; of a like word a part.
+
+        Words of the query that `rarities` lacks do not count.
+        """
         total = np.zeros(len(rows), np.float32)
         for code, (holding, counts) in self._found.items():
-            total += np.float32(rarities[code]) * _among(rows, holding, counts)
+            total += np.float32(rarities.get(code, 0.0)) * _among(rows, holding, counts)
         return np.asarray(total / (sum(rarities.values()) or 1.0), np.float32)
 
     def _rarity(self, rows: int) -> float:

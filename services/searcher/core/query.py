@@ -24,6 +24,8 @@ class Query(msgspec.Struct, frozen=True):
     codes: tuple[int, ...] = ()
     written: dict[int, str] = {}
     """Of these codes the words as they were written; a whole identifier has none."""
+    whole: frozenset[int] = frozenset()
+    """Of these codes those of whole identifiers, whose parts have codes as well."""
     pairs: tuple[int, ...] = ()
     vector: Floats | None = None
     """None: there is no model, or it has not answered."""
@@ -52,6 +54,7 @@ def query_of(text: str, vector: bytes = b"", tokens: bytes = b"", pieces: Sequen
         text=text,
         codes=tuple(dict.fromkeys(codes)),
         written={one: word.written for one, word in zip(codes, found, strict=True) if word.written},
+        whole=frozenset(one for one, word in zip(codes, found, strict=True) if word.is_whole),
         pairs=tuple(dict.fromkeys(paired(np.array(codes, np.uint32)).tolist())),
         vector=np.frombuffer(vector, np.float32) if vector else None,
         tokens=matrix if len(matrix) == len(pieces) and len(matrix) else None,

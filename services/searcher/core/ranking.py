@@ -38,6 +38,8 @@ FIRST = 5
 COVERED, TOKENS = 0.5, 0.5
 """The weights in the evidence for a row: of the query's words that it has, and of its tokens; a text's meaning counts
 1."""
+NAMED = 0.8
+"""The share, from 0 to 1, of the parts of a query's names from which on a row speaks of them, however it is spelled."""
 ALIKE = 0.35
 """The cosine from which on two texts are called similar in meaning."""
 _RANK = 60.0
@@ -109,6 +111,11 @@ class ByWords(msgspec.Struct, frozen=True):
         """The share of the query's weight that each of these rows has in its words; from 0 to 1."""
         return self.widest.coverage(rows, self.rarities)
 
+    def spells_out(self, rows: Places, query: Query) -> Flags:
+        """Whether each of these rows has the parts of the query's names as words, or nearly all of them."""
+        parts = {one: weight for one, weight in self.rarities.items() if one not in query.whole}
+        return np.asarray(self.widest.coverage(rows, parts) >= NAMED, bool)
+
 
 def by_words(shelf: Shelf, query: Query, allowed: Flags, arm: Arm = "full") -> ByWords:
     """Every row of a shelf by its words. How rare a word is does not depend on what is asked for."""
@@ -159,6 +166,8 @@ class Compared(msgspec.Struct, frozen=True):
     """The weight, from 0 to 1, of what a row has of the query word for word."""
     late: Floats | None = None
     wide_late: Floats | None = None
+    has_name: Flags | None = None
+    """Where the query is nothing but names, which rows have one of them, its end or all its parts; None: it is more."""
 
 
 class RankedRows(msgspec.Struct, frozen=True):
@@ -224,7 +233,8 @@ def _that_bear_on_it(compared: Compared, order: Places, weights: Weights, known:
 def evidence(compared: Compared, weights: Weights, known: float) -> Floats:
     """The evidence for each candidate, whatever else there is; from 1 on it is enough.
 
-    Where a row has no vectors yet, or a model does not know the query, the words alone say so.
+    Where a row has no vectors yet, or a model does not know the query, the words alone say so. Of names alone neither
+    a part nor what is like it says anything: `Crane::release` is not known where only cranes are.
     """
     cosine = np.maximum(compared.cosine, compared.wide_cosine)
     share = np.where(cosine != 0, np.float32(known), np.float32(0))
@@ -235,6 +245,8 @@ def evidence(compared: Compared, weights: Weights, known: float) -> Floats:
     needed = weights.known_by_words + (weights.known - weights.known_by_words) * share
     enough = np.maximum(found / needed, share * cosine / weights.meant)
     enough = np.where(compared.verbatim > 0, np.maximum(enough, 1), enough)
+    if compared.has_name is not None:
+        enough = np.where(compared.has_name, np.maximum(enough, 1), 0)
     return np.asarray(enough, np.float32)
 
 
@@ -242,10 +254,10 @@ def _ordering(compared: Compared, weights: Weights, arm: Arm) -> Floats:
     match arm:
         case "full":
             scores = first_scores(compared, weights)
-            if compared.late is None or compared.wide_late is None:
-                return scores
-            tokens = (1 - weights.wide_meaning) * compared.late + weights.wide_meaning * compared.wide_late
-            return np.asarray(scores + weights.late * tokens, np.float32)
+            if compared.late is not None and compared.wide_late is not None:
+                tokens = (1 - weights.wide_meaning) * compared.late + weights.wide_meaning * compared.wide_late
+                scores = np.asarray(scores + weights.late * tokens, np.float32)
+            return scores if compared.has_name is None else _names_first(scores, compared.verbatim)
         case "bm25":
             return compared.by_words
         case "dense":
@@ -254,6 +266,14 @@ def _ordering(compared: Compared, weights: Weights, arm: Arm) -> Floats:
             return _scaled(compared.by_words) + _scaled(compared.cosine)
         case "rrf":
             return _by_rank(compared.by_words) + _by_rank(compared.cosine)
+
+
+def _names_first(scores: Floats, verbatim: Floats) -> Floats:
+    """The scores, with those of rows without the name just below the least of the rows that have it."""
+    if not (verbatim > 0).any():
+        return scores
+    least = scores[verbatim > 0].min()
+    return np.where(verbatim > 0, scores, np.minimum(scores, np.nextafter(least, np.float32(-1)))).astype(np.float32)
 
 
 def absolute(compared: Compared, at: int, known: float = 1.0) -> float:
