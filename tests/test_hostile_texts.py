@@ -184,6 +184,9 @@ class _TreeOf:
     def commits_since(self, _: str) -> list[FileCommit]:
         return [FileCommit("abc1234", self._text, ("a/b.py",))]
 
+    def named(self, ending: str) -> list[str]:
+        return [ending, f"a/{ending}"]
+
     def moved(self, path: str) -> str:
         return path.replace("a", "b")
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+PROGRAM = "git"
 PATIENCE = 10.0
 """Seconds that a command may take."""
 MOST_BYTES = 32 * 1024 * 1024
@@ -78,8 +79,8 @@ async def git(
     """
     seconds = PATIENCE if patience is None else patience
     process = await asyncio.create_subprocess_exec(
-        "git", *words, cwd=folder, env=environment, start_new_session=True, pass_fds=inherits, stdout=PIPE, stderr=PIPE,
-        stdin=PIPE if stdin else DEVNULL,
+        PROGRAM, *words, cwd=folder, env=environment, start_new_session=True, pass_fds=inherits, stdout=PIPE,
+        stderr=PIPE, stdin=PIPE if stdin else DEVNULL,
     )  # fmt: skip
     complaint = asyncio.create_task(_read(process.stderr))
     try:

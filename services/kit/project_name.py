@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from services.kit.git import GitFailed, environment, git
+from services.kit.git import PROGRAM, GitFailed, environment, git
 
 ROOT, SHALLOW, DIRECTORY = "git-", "shallow-", "dir-"
 """The beginnings of names: of a repository, of a clone whose first commit is elsewhere, of a directory without
@@ -46,28 +46,30 @@ async def beginning(directory: Path, former: str = "") -> Beginning:
     try:
         await _git(directory, "rev-parse", "--git-common-dir")
     except (GitFailed, OSError) as error:
-        return Beginning("none" if _NO_REPOSITORY in str(error) else "unknown", reason=_why(error))
+        return Beginning("none" if _NO_REPOSITORY in str(error) else "unknown", reason=_in_words(error))
     if _COMMIT.fullmatch(former) and await _is_root(directory, former):
         return Beginning("root", former)
     try:
         text = await _first(directory, "HEAD")
     except (GitFailed, OSError) as error:
         if "bad revision 'HEAD'" not in str(error):
-            return Beginning("unknown", reason=_why(error))
+            return Beginning("unknown", reason=_in_words(error))
         text = await _first_of_branches(directory)
         if not text:
-            return Beginning("unborn", reason=_why(error))
+            return Beginning("unborn", reason=_in_words(error))
     first = text.partition("\n")[0].removeprefix("commit ")
     if not _COMMIT.fullmatch(first):
         return Beginning("unknown", reason="git names no first commit")
     return Beginning("shallow" if _has_parent(text) else "root", first)
 
 
-def _why(error: Exception) -> str:
-    """The reason why git could not say, as a part of a sentence: of the system's errors without their numbers."""
-    if isinstance(error, FileNotFoundError) and error.filename == "git":
-        return "git is not installed"
-    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+def _in_words(error: Exception) -> str:
+    """The failure in words for people, without the numbers of a system."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    if isinstance(error, FileNotFoundError) and error.filename == PROGRAM:
+        return f"the program {PROGRAM} is not installed here, or not in PATH: install it"
+    return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
 
 
 def name_of(found: Beginning, root: Path) -> str:

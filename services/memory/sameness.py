@@ -199,7 +199,7 @@ def speaks_against(one: str, other: str) -> bool:
 
 
 def _is_turned(first: Words, second: Words) -> bool:
-    """Whether only the end of one stands at the beginning of the other: `In Go, use tabs` and `Use tabs in Go`."""
+    """Whether only the end of one is at the beginning of the other: `In Go, use tabs` and `Use tabs in Go`."""
     return any(first[at:] + first[:at] == second for at in range(len(first)))
 
 

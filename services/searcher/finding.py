@@ -131,7 +131,7 @@ class _Search:
         if not self.asked.names.is_all:
             return found, None
         ends = [end_of(literal) for literal, _, _ in self.literals]
-        has_end = np.array([any(holds(text, end) for end in ends) for text in texts], bool)
+        has_end = np.array([any(end.casefold() in text.casefold() for end in ends) for text in texts], bool)
         return found, has_end | self.by_words.spells_out(rows, self.asked.query)
 
     async def _with_tokens(self, compared: Compared) -> Compared:

@@ -43,7 +43,7 @@ UNTOUCHED = (
 
 
 @pytest.mark.parametrize("frame", MASKED)
-def test_a_password_is_masked_where_no_sign_stands_before_it(frame: str) -> None:
+def test_a_password_is_masked_where_no_sign_is_before_it(frame: str) -> None:
     text = frame.replace("{}", VALUE)
     assert frame.replace("{}", "[masked:password]") == mask(text)
 

@@ -22,7 +22,7 @@ FORMS = json.loads(Path(__file__).with_name("pasted_forms.json").read_text())
 """Mails, reviews, logs, pages, talks, documents, comments, texts to be worked on, and what people type: 180 of
 each, written without a look at the rules."""
 SOURCES = json.loads(Path(__file__).with_name("pasted_sources.json").read_text())
-"""Texts behind a line that says whose they are, in sentences and without a colon; and the requests of people in 21
+"""Texts behind a line that names their author, in sentences and without a colon; and the requests of people in 21
 languages, as they frame them. Written before a look at the rules."""
 ASKED: tuple[tuple[str, str, str], ...] = (
     ("en", "Remember: the port is 8080.", "the port is 8080."),
@@ -199,7 +199,7 @@ def test_of_forty_requests_that_a_person_types_at_most_two_are_missed_or_await_a
 
 
 @pytest.mark.parametrize("text", SOURCES["pasted"])
-def test_nothing_below_a_line_that_says_whose_it_is_is_remembered_at_once(text: str) -> None:
+def test_nothing_below_a_line_that_names_its_author_is_remembered_at_once(text: str) -> None:
     laid_down = [one.text for one in from_person(text) if one.is_own and not one.verdict.reasons]
     assert ([], []) == (active(text), laid_down)
 

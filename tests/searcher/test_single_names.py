@@ -25,10 +25,10 @@ WRITTEN = (
     "Set config.retry.max_attempts to 5 and leave config.retry.backoff_ms at 250.",
     "The pilot roster is sorted by tide, see ROSTER-214 and roster.sort_by_tide().",
     "Use std::sync::Arc for the tide table, since std::rc is for one thread.",
-    "The dock team asks for a label of the dock; who is in the team says so.",
+    "The dock team asks for a label of the dock; who is in the team knows that.",
     "The namespace needs the label team=dock before it is rolled out.",
     "The queue worker picks it up when it is started again.",
-    "Lighthouse says that the landing page has become slower.",
+    "Lighthouse reports that the landing page has become slower.",
 )
 FOUND = {
     "dock::Berth::assign": "dock::Berth::assign",

@@ -8,7 +8,7 @@ MOST = 5
 SHORTEST, LONGEST = 3, 200
 """Characters of a literal."""
 SHORTEST_END = 4
-"""Characters of a part of a name that says which one it is."""
+"""Characters of a part of a name that identifies it."""
 MOST_IDS = 5
 READ = 10_000
 """Characters of a query that are looked at."""
@@ -88,7 +88,7 @@ _JOINTS = re.compile(r"[/\\]|::|->|#")
 
 
 def end_of(name: str) -> str:
-    """The last part of a name with several, such as the file of a path; the whole where it is too short to say much."""
+    """The last part of a name with several, such as the file of a path; the whole where it is too short."""
     last = _JOINTS.split(name)[-1].removesuffix("()")
     return last if len(last) >= SHORTEST_END else name
 

@@ -155,7 +155,7 @@ YAML_KEY = re.compile(r"[ \t-]*+[\w-]*+")
 SECRET_NAME = rb"(?:pass(?:word|wd|phrase)|pwd|secret|token|api[._-]?key|access[._-]?key|private[._-]?key)"
 SECRET_NAME_ALONE = SECRET_NAME + rb"(?:[._-]?(?:value|text|\d{1,2}))?"
 _GIVEN = rb"--password-stdin|--with-token|--password-file[ =]-"
-# Frames in which the value stands behind no sign next to its name, and the words of which each has one.
+# Frames in which the value is behind no sign next to its name, and the words of which each has one.
 FRAMES: tuple[tuple[tuple[bytes, ...], re.Pattern[bytes]], ...] = (
     # An entry of .netrc, in one line or in several.
     (

@@ -121,7 +121,7 @@ THEIRS = re.compile(
     re.IGNORECASE,
 )
 """The line before a text that somebody else wrote."""
-_STATED = (
+_NAMES_ITS_SOURCE = (
     r"(?<!\bi )(?<!\bwe )(?<!\bi just )(?<!\bto )\b(?:says?|said|wrote|writes|sent|sends|states?|stated|posted|reads"
     r"|told|tells|answered|replied|announced|published)(?: (?:us|me|this|these|it|to|the|following|as|follows|below"
     r"|yesterday|today|earlier|again|(?:on|in|by|at) \S+|(?:in |on )?(?:the|our) \S+|last \w+)){0,5}"
@@ -138,14 +138,14 @@ _STATED = (
     r"|(?:보낸|쓴|작성한|남긴) (?:글|메일|메시지|편지|댓글)[^.]{0,6}|(?:라고|다고) (?:썼|했|말했|적혀)[^.]{0,8}"
 )
 SOURCE = re.compile(
-    rf"(?:{_STATED})[ \t]*[.!\u2026\u3002\uff01]?[ \t]*$"
+    rf"(?:{_NAMES_ITS_SOURCE})[ \t]*[.!\u2026\u3002\uff01]?[ \t]*$"
     r"|^\W{0,8}(?:(?:taken|copied|quoted|an? (?:quote|excerpt)|excerpt|extract) )?from (?:the|our|their|his|her|a) "
     r"(?:[\w.-]+ ?){1,4}\W*$"
     r"|^\W{0,8}(?:(?:auszug )?aus (?:de[rm]|unsere\w) |(?:tiré|extrait) d|extracto de |из (?:письма|чата|документации"
     r"|вики|переписки|тикета)|摘自|取自)[^.!?:]{1,60}[.:]?\s*$",
     re.IGNORECASE,
 )
-"""A line that ends with who or what says the text below it, without a colon: `The handbook reads as follows.`"""
+"""A line that ends by naming the author of the text below it, without a colon: `The handbook reads as follows.`"""
 _TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[ap]\.?m\.?)?"
 SPEAKER = re.compile(
     rf"[ \t]{{0,8}}[\[(]?{_TIME}[\])]?[ \t,-]*[^\s:\uff1a][^:\uff1a\n]{{0,40}}[:\uff1a>]"

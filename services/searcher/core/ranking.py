@@ -167,7 +167,7 @@ class Compared(msgspec.Struct, frozen=True):
     late: Floats | None = None
     wide_late: Floats | None = None
     has_name: Flags | None = None
-    """Where the query is nothing but names, which rows have one of them, its end or all its parts; None: it is more."""
+    """The rows that have a name, its end or all its parts; None: the query is more than names."""
 
 
 class RankedRows(msgspec.Struct, frozen=True):
@@ -233,8 +233,8 @@ def _that_bear_on_it(compared: Compared, order: Places, weights: Weights, known:
 def evidence(compared: Compared, weights: Weights, known: float) -> Floats:
     """The evidence for each candidate, whatever else there is; from 1 on it is enough.
 
-    Where a row has no vectors yet, or a model does not know the query, the words alone say so. Of names alone neither
-    a part nor what is like it says anything: `Crane::release` is not known where only cranes are.
+    Where a row has no vectors yet, or a model does not know the query, the words alone say so. A part of a
+    name, or a similar one, is no evidence: `Crane::release` is not known where only cranes are.
     """
     cosine = np.maximum(compared.cosine, compared.wide_cosine)
     share = np.where(cosine != 0, np.float32(known), np.float32(0))

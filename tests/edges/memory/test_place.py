@@ -88,6 +88,16 @@ async def test_a_repository_names_itself_before_any_harness_was_there(person: Bu
     assert root_name(checkout) == await project_at(person, here, HOME)
 
 
+async def test_without_git_a_sentence_asks_to_install_it(
+    person: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Checkout(tmp_path / "pier").add(*line(1))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NoProject, match="the program git is not installed here, or not in PATH: install it") as refused:
+        await project_at(person, tmp_path / "pier", HOME)
+    assert "Errno" not in str(refused.value)
+
+
 async def test_a_repository_is_known_wherever_it_was_cloned(bus: Bus, person: Bus, shop: Checkout) -> None:
     opened_there = SessionOpened(harness="pi", mode="primary", directory="/elsewhere")
     await Appender(bus).append(wrapped([opened_there], address=Address(root_name(shop), "s1")), {})
