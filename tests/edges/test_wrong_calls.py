@@ -4,7 +4,7 @@ The tools, their actions and the slash commands are those that harnesses are off
 """
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +16,8 @@ from schemas.events import MemoryJudged, MemoryRetrieved
 from schemas.offered import TOOLS
 from schemas.subjects import ask
 from schemas.tools import LINES, Line, Target, Tool
+from services.desk.core.commands import COMMANDS
+from services.domain.request_replies import request_replies
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus, LogReader
 from tests.helpers.broker_world import HARBOUR, connected
@@ -40,6 +42,9 @@ class Offered(NamedTuple):
     name: str
     to: Tool | Target | Line
     arguments: Mapping[str, object]
+    schemas: Mapping[str, Mapping[str, object]] = {}
+    """The schema of each argument, as its tool declares it."""
+    required: Sequence[str] = ()
 
 
 def offered() -> Iterator[Offered]:
@@ -47,7 +52,10 @@ def offered() -> Iterator[Offered]:
         properties = msgspec.convert(tool.parameters["properties"], dict[str, dict[str, object]])
         right = {name: right_value(schema) for name, schema in properties.items() if name != "action"}
         for action, target in tool.actions.items() or ((("", tool),)):
-            yield Offered(f"{tool.name} {action}".strip(), target, right)
+            required = [
+                name for name in msgspec.convert(tool.parameters.get("required", []), list[str]) if name in right
+            ]
+            yield Offered(f"{tool.name} {action}".strip(), target, right, properties, required)
     for one in LINES:
         yield Offered(f"/{one.name}", one, {one.argument: "1-2"} if one.argument else {})
 
@@ -87,6 +95,46 @@ async def harness(broker: Broker, bus: Bus, tmp_path: Path) -> AsyncIterator[Bus
         await connection.close()
 
 
+ASKS = {one.ask.NAME: one.ask for one in request_replies()}
+COMMAND_TYPES = {one.TYPE: one for one in COMMANDS}
+JSON_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "boolean": (bool,),
+    "array": (list,),
+}
+
+
+def contradicts(schema: Mapping[str, object], value: object) -> bool:
+    """Whether a schema forbids a value."""
+    is_of_type = isinstance(value, JSON_TYPES[str(schema["type"])])
+    if not is_of_type or (isinstance(value, bool) and schema["type"] != "boolean"):
+        return True
+    if isinstance(value, int):
+        least, most = schema.get("minimum"), schema.get("maximum")
+        return (isinstance(least, int) and value < least) or (isinstance(most, int) and value > most)
+    if isinstance(value, list) and isinstance(items := schema.get("items"), dict):
+        return any(contradicts(items, one) for one in value)
+    allowed = schema.get("enum")
+    return isinstance(allowed, list) and value not in allowed
+
+
+def is_misuse(one: Offered, given: Mapping[str, object]) -> bool:
+    """Whether a call can be done by nobody, whatever is there: its tool's schema forbids what it names, or lacks.
+
+    An argument of another action is none of this one's, and is passed over.
+    """
+    is_without = any(name not in given for name in one.required)
+    taken = {name: schema for name, schema in one.schemas.items() if name in fields_of(one.to)}
+    return is_without or any(name in given and contradicts(schema, given[name]) for name, schema in taken.items())
+
+
+def fields_of(to: Tool | Target | Line) -> frozenset[str]:
+    """The fields of the command or of the question that a call is sent as."""
+    taken = ASKS[to.subject] if to.verb == "ask" else COMMAND_TYPES[to.subject]
+    return frozenset(field.encode_name for field in msgspec.structs.fields(taken))
+
+
 class Replied(msgspec.Struct, frozen=True):
     """What the answer to a command and the reply to a question have in common."""
 
@@ -112,15 +160,19 @@ async def called(bus: Bus, one: Offered, given: Mapping[str, object], number: in
     return msgspec.json.decode(await bus.request(to, data, PATIENCE), type=Replied)
 
 
-def wrong_with(reply: Replied, given: Mapping[str, object]) -> list[str]:
-    """What is wrong with an answer."""
+def wrong_with(reply: Replied, given: Mapping[str, object], *, is_misuse: bool = False) -> list[str]:
+    """What is wrong with an answer. `is_misuse`: whether it must be a refusal."""
     answer = reply.text or reply.error
     texts = [one for one in given.values() if isinstance(one, str) and len(one) > 1]
     repeated = [*texts, *(repr(one)[1:-1] for one in texts), *(one[:40] for one in texts)]
     what = faults(0, answer, "", sorted(repeated, key=len, reverse=True))
     is_refused = reply.ok is False or bool(reply.error)
+    if is_misuse and not is_refused:
+        what.append(f"is taken, and cannot be done: {answer!r}")
+    if reply.ok is not False and reply.error and reply.text:
+        what.append(f"is refused with an answer: {answer!r}")
     if not answer.strip():
-        what.append("says nothing")
+        what.append("has no text")
     if is_refused and len(answer) > LONGEST:
         what.append(f"has {len(answer)} characters")
     if "failed" in answer and "log lines" in answer:
@@ -144,7 +196,7 @@ async def test_every_tool_and_slash_command_answers_wrong_arguments_with_a_sente
             reply = await called(harness, one, given, number)
             if reply is None:
                 continue
-            what = wrong_with(reply, given)
+            what = wrong_with(reply, given, is_misuse=is_misuse(one, given))
             if reply.ok is False:
                 after = [found.event async for found in log.after(before, "log.>")]
                 written = [event for event in after if event and not isinstance(event, MemoryJudged | MemoryRetrieved)]
