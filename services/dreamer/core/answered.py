@@ -56,7 +56,7 @@ def answered(asked: TaskAsked, changes: Sequence[TaskChange]) -> TaskAnswered:
 
 
 def changes_of(event: TaskAnswered) -> tuple[TaskAsked, tuple[TaskChange, ...]]:
-    """What is recorded of a question, and the changes that its answer has become. Of one that was erased: none."""
+    """The record of a question, and the changes that its answer has become. Of one that was erased: none."""
     try:
         stored = msgspec.json.decode(event.answer, type=StoredAnswer)
         changes = tuple(
