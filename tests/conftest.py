@@ -162,7 +162,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """What is set around each test. No fixture: thousands of tests would ask for it that need nothing of it.
 
     A broker of a test's own is back in no time, so nobody waits long before trying again. Where rooms work on a real
-    broker, log lines are as in production, without the values of local variables. What one test says of logs ends
+    broker, log lines are as in production, without the values of local variables. What one test sets for logs ends
     with it: the next one would write to a stream that is closed.
     """
     with pytest.MonkeyPatch.context() as patch:

@@ -38,7 +38,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 }
 """Kind of file -> the paths of it; the first kind that fits counts."""
 
-BOUNDS: Mapping[str, int] = {"services": 1204, "adapters": 102, "tests": 1956, "pages": 313, "tooling": 8}
+BOUNDS: Mapping[str, int] = {"services": 1202, "adapters": 102, "tests": 1855, "pages": 313, "tooling": 8}
 """Kind of file -> how many vague words there are. Whoever rewords one lowers it; none goes up."""
 
 RELATIVE = 0
@@ -95,7 +95,7 @@ EXEMPT: Mapping[tuple[str, str], str] = {
     ("tests/memory/test_*.py", r'"Do not tell the user|` tells how to begin'): OF_PEOPLE,
     ("tests/test_hostile_texts.py", r'"says told that "'): OF_PEOPLE,
     ("tests/harness/scenarios.py", r'"Tell me a story\."'): OF_PEOPLE,
-    ("tests/*", r"\.say\("): "calls a helper, whose own name is counted",
+    ("tests/*", r"\.says?(?:_parts)?\b"): "calls a helper, whose own name is counted",
     ("*", r"\boutput\.tell\(\)"): "is a method of Python's files",
     ("*", r"`records are kept`"): OF_PEOPLE,
 }

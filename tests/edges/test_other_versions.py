@@ -1,4 +1,4 @@
-"""Every command next to rooms of another version, whose answers it cannot read: a sentence says so."""
+"""Every command next to rooms of another version, whose answers it cannot read: it reports that in a sentence."""
 
 import asyncio
 from pathlib import Path

@@ -214,7 +214,7 @@ async def test_a_copy_that_is_put_back_while_all_is_down_is_noticed_at_the_start
 
 
 async def write_index(bus: Bus, data: Path) -> list[object]:
-    """Have an indexer in this process write all of the log to the index there, and read what it holds.
+    """Have an indexer in this process write all of the log to the index there, and read it.
 
     A process of its own gives way to all others: on a busy machine it gets no time.
     """

@@ -83,7 +83,7 @@ async def test_a_hole_in_the_log_is_reported_by_a_room(broker: Broker, bus: Bus,
     await after.close()
 
 
-async def test_a_room_that_hangs_with_the_file_keeps_nobody_from_reading(
+async def test_a_room_that_hangs_with_the_file_stops_nobody_from_reading(
     broker: Broker, bus: Bus, tmp_path: Path
 ) -> None:
     known = tmp_path / "newest-block"

@@ -1,4 +1,4 @@
-"""Recordings that somebody has made or damaged: each is read, or a sentence says why not."""
+"""Recordings that somebody has made or damaged: each is read, or refused in a sentence."""
 
 import json
 import sqlite3

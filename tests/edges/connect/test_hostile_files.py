@@ -1,4 +1,4 @@
-"""Files of a harness as somebody's repository may bring them: read within bounds, or a sentence says why not."""
+"""Files of a harness as somebody's repository may bring them: read within bounds, or refused in a sentence."""
 
 import json
 from collections.abc import Callable

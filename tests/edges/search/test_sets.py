@@ -75,7 +75,9 @@ def test_documents_that_git_takes_none_of_are_refused_in_a_sentence(tmp_path: Pa
         make_repository(tmp_path / "repository", [Doc("a", "text", files=("../outside",))])
 
 
-def test_without_git_a_set_of_commits_says_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_git_a_set_of_commits_is_refused_with_what_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(bench._IDENTITY, "PATH", str(tmp_path))  # noqa: SLF001 - the surroundings of git
     with pytest.raises(UnreadableSet, match="git is not installed"):
         make_repository(tmp_path / "repository", [Doc("a", "text", files=("a",))])
