@@ -169,7 +169,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         if item.get_closest_marker("broker"):
             patch.setattr(connection, "RECONNECT_WAIT", 0.02)
             patch.setattr(connection, "RESTART", 0.2)  # a test that has nobody who answers need not wait for one
-            renderers = (structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer())
+            renderers = [structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()]
             structlog.configure(processors=renderers)
         try:
             return (yield)

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import msgspec
 import pytest
 import pytest_asyncio
-from services.domain.request_replies import request_replies
 
 from schemas.events import MemoryJudged, MemoryRetrieved
 from schemas.offered import TOOLS
 from schemas.subjects import ask
 from schemas.tools import LINES, Line, Target, Tool
 from services.desk.core.commands import COMMANDS
+from services.domain.registry import request_replies
 from services.edges.launcher.broker import Broker
 from services.kit.bus import Bus, LogReader
 from tests.helpers.broker_world import HARBOUR, connected

@@ -27,8 +27,8 @@ ASK_NOBODY = {**dict.fromkeys(VARIABLE_OF.values(), ""), "ANNALS_BIND": ""}
 
 
 def start(*arguments: str, script: Path = DEPLOY / "nats-start.sh", **environment: str) -> subprocess.Popen[bytes]:
-    """Start the broker by the script of its container."""
-    path = f"{Path(binary()).parent}{os.pathsep}{os.environ['PATH']}"
+    """Start the broker by the script of its container, whose own tools are found whatever the test takes away."""
+    path = os.pathsep.join((str(Path(binary()).parent), os.environ["PATH"], os.defpath))
     return subprocess.Popen(
         [shutil.which("sh") or "/bin/sh", str(script), *arguments],
         env={"PATH": path, **ASK_NOBODY, **environment},

@@ -81,7 +81,7 @@ async def test_a_connection_is_closed_whatever_becomes_of_a_replay(broker: Broke
 
     await bus.serve(f"ask.{StatusAsk.NAME}.*", "responder", answered)
     endpoint = broker.endpoint
-    nats = Nats(url=endpoint.url, user="room", password=SecretStr(endpoint.password))
+    nats = Nats(url=endpoint.url, user=endpoint.user, password=SecretStr(endpoint.password))
     with pytest.raises(ValueError, match="broken off"):
         async with borrowed_installation(Settings(nats=nats)) as borrowed:
             raise ValueError("broken off")

@@ -144,7 +144,7 @@ def test_who_started_the_installation_is_reported(machine: Machine) -> None:
 
 
 def test_what_all_harnesses_share_names_none() -> None:
-    shared = ("base", "bundle", "connection", "doctor", "findings", "note", "setup", "written")
+    shared = ("base", "bundle", "connection", "doctor", "findings", "setup", "written")
     words = {word for name in harnesses.names() for word in (name, harnesses.load(name).title.lower())}
     files = [CONNECT / f"{name}.py" for name in shared]
     assert [] == [(path.name, word) for path in files for word in words if word in path.read_text().lower()]
