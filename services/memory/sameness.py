@@ -47,7 +47,7 @@ _FILLERS = frozenset({
     "the", "a", "an", "please", "pls", "kindly", "bitte", "svp", "пожалуйста", "lütfen", "proszę", "alsjeblieft",
 })  # fmt: skip
 _POLITE = re.compile(
-    r",?\s*(?:s['\u2019]il (?:te|vous) pla[iî]t|por favor|per favore|お願いします|ください|下さい|해 ?주세요"
+    r"(?<![\s,])[\s,]*(?:s['\u2019]il (?:te|vous) pla[iî]t|por favor|per favore|お願いします|ください|下さい|해 ?주세요"
     r"|[请請](?!求))(?:\s*,)?",
     re.IGNORECASE,
 )
@@ -80,6 +80,7 @@ def set_of(text: str) -> frozenset[str]:
 
 def _bare(text: str) -> Iterator[str]:
     """Words without punctuation around them. What belongs to a name or a number stays: `-5`, `.env`, `C++`, `run()`."""
+    is_beginning = True
     for found in _PIECES.finditer(text.replace("\u3000", " ")):
         word, before = found[0], ""
         while word != before:
@@ -88,9 +89,10 @@ def _bare(text: str) -> Iterator[str]:
             if word.startswith("*") and word.endswith("*") and not word.startswith("*."):
                 word = word.strip("*")
         word = word or _sign(text, found)
-        is_bullet = word == _BULLET and not any(map(str.isalnum, text[: found.start()]))
+        is_bullet = is_beginning and word == _BULLET
         if word and not is_bullet and not _NOTHING.fullmatch(word):
             yield word
+        is_beginning = is_beginning and not any(map(str.isalnum, found[0]))
 
 
 def _is_sign(text: str) -> bool:
@@ -102,8 +104,8 @@ def _sign(text: str, found: re.Match[str]) -> str:
     bare = found[0].strip(_AROUND)
     if bare[:1] in _QUOTES and bare[-1:] in _QUOTES and (inner := bare.strip(_QUOTES)):
         return inner
-    before, behind = text[: found.start()], text[found.end() :]
-    is_alone = before[-1:].isspace() and (not behind or behind[0].isspace())
+    before, behind = text[max(found.start() - 1, 0) : found.start()], text[found.end() : found.end() + 1]
+    is_alone = before.isspace() and (not behind or behind.isspace())
     return found[0] if is_alone and found[0] in _SIGNS else ""
 
 
