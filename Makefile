@@ -37,7 +37,7 @@ export PYTHONDONTWRITEBYTECODE =
 IN_TURN := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup adapter demo test soak spec lint check quick format bench bench-opencode bench-side bench-search record schema lock up status clean
+.PHONY: help setup adapter demo test soak spec lint types style check quick format bench bench-opencode bench-side bench-search record schema lock up status clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -99,15 +99,19 @@ spec: setup $(BUNDLE) ## run the tests of pure code only, while working on a dec
 	$(PYTEST) $(IN_FILES) -m "$(PURE) and $(PROMISES)"
 
 check: ## format, lint, types, contracts, generated files, the tests of what all rooms share: before every commit
-	@$(MAKE) --no-print-directory -j 2 $(IN_TURN) lint quick
+	@$(MAKE) --no-print-directory -j 2 $(IN_TURN) types style quick
 
 quick: setup $(BUNDLE)
 	QUICK=1 $(PYTEST) -q -m "not slow" $(RULES)
 
-lint: setup $(BUNDLE) $(ADAPTERS_CHECKED) $(SPELLED) ## all of that but the tests
+lint: types style ## all of that but the tests
+
+types: setup
+	$(BIN)/mypy
+
+style: setup $(BUNDLE) $(ADAPTERS_CHECKED) $(SPELLED)
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m services.generate --check
 

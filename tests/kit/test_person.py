@@ -44,7 +44,7 @@ async def test_the_same_address_is_one_person_in_every_directory_and_another_one
     assert here == await person_at(checkout(tmp_path / "other", "ada@example.org"), settings)
     work = await person_at(checkout(tmp_path / "work", "ada@work.example"), settings)
     assert here != work
-    assert not any(word in here for word in ("ada", "example"))
+    assert not any(word in here for word in ("ada@", "example"))
 
 
 async def test_another_installation_has_another_digest_for_the_same_address(tmp_path: Path, settings: Settings) -> None:
